@@ -1,4 +1,4 @@
-"""Checks of arguments, and the engine's errors as robosim's."""
+"""Checks of arguments, and conversion of the engine's errors to robosim's."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ __all__ = ["asked_for", "aware", "engine_errors", "listed"]
 
 
 def asked_for(by: Collection[str], names: tuple[str, ...], which: str) -> tuple[bool, ...]:
-    """Of each name whether it is there."""
+    """Return for each name True if `by` has it."""
     try:
         return _asked_for(tuple(by), names, which)
-    except TypeError:  # what cannot be hashed is no name
+    except TypeError:  # a value that cannot be hashed is not a name
         return _asked_for.__wrapped__(tuple(by), names, which)
 
 
-@lru_cache  # asked for by each of many short calls alike
+@lru_cache  # many short calls have the same arguments
 def _asked_for(by: tuple[str, ...], names: tuple[str, ...], which: str) -> tuple[bool, ...]:
     asked = tuple([name in by for name in names])
-    if sum(asked) != len(by):  # one is none of them, or there twice
+    if sum(asked) != len(by):  # a name is unknown or repeated
         for name in by:
             if name not in names:
                 raise SimulationError(f"by has {name!r}; {which} {', '.join(names)}")
@@ -31,14 +31,14 @@ def _asked_for(by: tuple[str, ...], names: tuple[str, ...], which: str) -> tuple
 
 
 def listed(name: str, known: Sequence[str], what: str) -> str:
-    """A name of what the engine lists."""
+    """Return the name if the engine lists it, else raise."""
     if name not in known:
         raise SimulationError(f"{what} is {name!r}{suggestion(name, known)}")
     return name
 
 
 def aware(value: bool | str) -> str:
-    """The engine's name for it."""
+    """Return the engine's name of a value of `complementarity_aware`."""
     if isinstance(value, bool | np.bool_):
         return "each" if value else "none"
     if isinstance(value, str) and value == "together":
@@ -47,7 +47,7 @@ def aware(value: bool | str) -> str:
 
 
 class engine_errors:
-    """The engine's errors as robosim's, in what is done with it. Not of contextlib, which takes
+    """Context that converts the engine's errors to robosim's. A contextlib generator would take
     microseconds."""
 
     def __enter__(self) -> None:

@@ -1,4 +1,4 @@
-"""Where the energy and the momentum of a step come from and go to."""
+"""Balance of energy and momentum over a step."""
 
 from __future__ import annotations
 
@@ -33,77 +33,85 @@ _GIVERS = [
 
 
 class Energy(NamedTuple):
-    """Of all that moves."""
+    """Energy of everything that moves."""
 
     kinetic: float
-    """Drives included [J]."""
+    """Kinetic energy, including that of drives [J]."""
     potential: float
-    """Of gravity, zero at the world's origin, and of springs [J]."""
+    """Potential energy of gravity, zero at the world's origin, and of springs [J]."""
 
     @property
     def total(self) -> float:
-        """Both."""
+        """Sum of kinetic and potential energy [J]."""
         return self.kinetic + self.potential
 
 
 class StepBalance(NamedTuple):
-    """Energy and momentum before and after a step, and what has changed them."""
+    """Energy and momentum before and after a step, and their sources."""
 
     before: Energy
-    """At its start."""
+    """Energy at the start of the step."""
     after: Energy
-    """At its end."""
+    """Energy at the end of the step."""
     work: Mapping[str, float]
-    """[J] of `control`, `damping`, `contacts` (along their normals), `friction` (across and about
-    them), `limits`, `joint_friction`, `motors`, `closures` and `equalities`: what each has given.
-    Its impulses times the mean of the velocities before and after."""
+    """Work of each source [J]: `control`, `damping`, `contacts` (along their normals), `friction`
+    (tangential forces and friction moments), `limits`, `joint_friction`, `motors`, `closures` and
+    `equalities`. The work is the impulse times the mean of the velocities before and after."""
     lifted: float
-    """[J] of potential energy that taking back overlaps has given, which moves positions without a
-    velocity."""
+    """Potential energy added by position correction, which moves positions without velocity [J]."""
     momentum_before: Array
-    """(6,) [linear; angular], about the world's origin [kg m/s, kg m^2/s]."""
+    """(6,) momentum at the start [linear; angular], about the world's origin [kg m/s, kg m^2/s]."""
     momentum_after: Array
-    """The same at its end."""
+    """(6,) momentum at the end."""
     impulse: Mapping[str, Array]
-    """(6,) likewise, of `gravity`, and of `contacts` and `closures` with the world."""
+    """(6,) impulses on the moving bodies, of `gravity`, and of `contacts` and `closures` with the
+    world."""
 
     @property
     def energy_error(self) -> float:
-        """What nothing has given [J]: of velocities at the start's configuration alone the works
-        are all that changes the kinetic energy, so it is what steps of a finite length make, of the
-        order of dt^2 in each of them, and of dt where an impact changes the velocities all at once.
+        """Change of energy that no source accounts for [J].
+
+        At the configuration of the start, the works account for the whole change of kinetic energy.
+        The error is thus due to the length of the step: of the order of dt^2 per step, and of dt if
+        an impact changes velocities at once.
         """
         return self.after.total - self.before.total - sum(self.work.values()) - self.lifted
 
     @property
     def momentum_rest(self) -> Array:
-        """(6,) what is left of the change of momentum: the impulse of joints that hold something to
-        the world. Of what moves freely, but for what `tau` gives it, the linear part is zero to
-        rounding, the angular one as `energy_error`."""
+        """(6,) change of momentum that is left: the impulse of joints that attach something to the
+        world.
+
+        For free bodies, except for the impulse of `tau`, the linear part is zero to rounding, and
+        the angular part behaves as `energy_error`.
+        """
         rest: Array = self.momentum_after - self.momentum_before - sum(self.impulse.values())
         return rest
 
 
 def balance_of(details: Linearization, closures: Sequence[Closure]) -> StepBalance:
-    """Of one step without substeps.
+    """Balance of one step without substeps.
 
     Args:
-        details: the step, with all that acted.
-        closures: in the simulation's order.
+        details: the step with all forces.
+        closures: closures in the simulation's order.
     """
     model, dt = details.simulation.model, details.simulation.dt
     state, control = details.start, details.control
-    if details.report.status == StepStatus.diverged:  # it was not taken
+    # Mean velocity of the step, in the axes of its start.
+    if details.report.status == StepStatus.diverged:  # the step was not taken
         dt, after = 0.0, np.zeros(model.n_v)
         mean = after
     else:
         after = _in_axes_before(model, state.q, details.state)
         mean = 0.5 * (state.v + after)
+    # Work of the control and of damping.
     coordinate = {name: i for i, name in enumerate(model.velocity_names)}
     work = dict.fromkeys(_GIVERS, 0.0)
     if control.tau is not None:
         work["control"] = dt * float(np.asarray(control.tau) @ mean)
     work["damping"] = -dt * float((model.damping * after) @ mean)
+    # Work of limits, dry friction, motors and joint equalities.
     laws: dict[str, list[JointEquality]] = {}
     for closure in closures:
         if isinstance(closure, JointEquality):
@@ -117,6 +125,7 @@ def balance_of(details: Linearization, closures: Sequence[Closure]) -> StepBalan
             work["equalities"] += dt * force.force * rate
         else:
             work[names.get(force.source, force.source)] += dt * force.force * rate
+    # Work of contacts, and impulses of gravity and of contacts with the world.
     links = {collider.name: collider.link for collider in model.colliders}
     linear_and_angular = _Twists(model, state.q, mean)
     impulse = {"gravity": _of_gravity(model, state.q, details.state.q, dt)}
@@ -133,7 +142,7 @@ def balance_of(details: Linearization, closures: Sequence[Closure]) -> StepBalan
             model, impulse["contacts"], dt, A, B, contact.point, contact.force, contact.moment
         )
     held = [c for c in closures if not isinstance(c, JointEquality)]
-    # None of a step that diverged.
+    # Work and impulses of point closures and welds. A step that diverged has no closure forces.
     for closure, force_at in zip(held, details.closures, strict=False):
         twist = linear_and_angular(closure.b, force_at.point) - linear_and_angular(
             closure.a, force_at.point
@@ -152,7 +161,7 @@ def balance_of(details: Linearization, closures: Sequence[Closure]) -> StepBalan
 
 
 def _lifted(model: Model, details: Linearization, dt: float) -> float:
-    """Potential energy that there would not be had nothing been taken back."""
+    """Potential energy that position correction has added [J]."""
     q, q_next = details.start.q, details.state.q
     taken_back = dt * details._details.taken_back
     if not taken_back.any():
@@ -167,7 +176,7 @@ def _energy(model: Model, state: State) -> Energy:
 
 
 def _moving(model: Model, q: Array) -> tuple[float, Array]:
-    """Mass of what is not fixed to the world [kg], and its first moment [kg m]."""
+    """Mass of the moving bodies [kg], and its first moment [kg m]."""
     engine = model._engine
     poses = model.link_poses(q)
     mass, moment = 0.0, np.zeros(3)
@@ -182,16 +191,16 @@ def _moving(model: Model, q: Array) -> tuple[float, Array]:
 
 
 def _momentum(model: Model, state: State) -> Array:
-    """(6,) of what moves, about the world's origin."""
+    """(6,) momentum of the moving bodies, about the world's origin."""
     about_com = model.centroidal_momentum(state.q, state.v)
     mass, moment = _moving(model, state.q)
     com = moment / mass if mass > 0 else np.zeros(3)
-    with np.errstate(over="ignore", invalid="ignore"):  # of what has diverged
+    with np.errstate(over="ignore", invalid="ignore"):  # after divergence
         return np.concatenate([about_com[:3], about_com[3:] + np.cross(com, about_com[:3])])
 
 
 def _of_gravity(model: Model, q: Array, q_next: Array, dt: float) -> Array:
-    """(6,) its impulse; the center of mass is taken half way."""
+    """(6,) impulse of gravity, with the center of mass halfway between start and end."""
     mass, moment = _moving(model, q)
     _, moment_next = _moving(model, q_next)
     g = np.asarray(model._engine.gravity)
@@ -199,8 +208,7 @@ def _of_gravity(model: Model, q: Array, q_next: Array, dt: float) -> Array:
 
 
 class _Twists:
-    """(6,) [linear; angular] velocities of links at points in W; of the world, which is None,
-    zero."""
+    """Twists (6,) [linear; angular] of links at points in W; zero for the world, which is None."""
 
     def __init__(self, model: Model, q: Array, v: Array):
         self._model, self._q, self._v = model, q, v
@@ -226,8 +234,7 @@ def _add_outer(
     force: Array,
     moment: Array,
 ) -> None:
-    """Adds the impulse of what acts between something that moves and the world; `force` acts on
-    B."""
+    """Add the impulse of a force between a moving body and the world; `force` acts on B."""
     bodies = {frame.name: frame.body for frame in model._engine.frames}
     fixed = [link is None or bodies[link] == 0 for link in (A, B)]
     if fixed[0] == fixed[1]:
@@ -237,7 +244,7 @@ def _add_outer(
 
 
 def _followed(model: Model, q: Array, v: Array, law: JointEquality) -> float:
-    """The velocity that a joint equality asks for."""
+    """Velocity that a joint equality requires."""
     if law.of is None:
         return 0.0
     i, c = model.position_names.index(law.of), model.velocity_names.index(law.of)
@@ -246,7 +253,7 @@ def _followed(model: Model, q: Array, v: Array, law: JointEquality) -> float:
 
 
 def _in_axes_before(model: Model, q: Array, after: State) -> Array:
-    """(n_v,) the velocity at the end, of what moves freely in its axes at the start."""
+    """(n_v,) velocity at the end, with that of free bodies in their axes at the start."""
     v = np.array(after.v)
     free = [(model.root_link, 0)] if model.floating_base else []
     for joint in model.joints:

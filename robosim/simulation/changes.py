@@ -1,5 +1,4 @@
-"""Other values of parameters: what of a world is not as it was made, for the engine, its model and
-its pickle."""
+"""Changed values of parameters, applied to the engine and the model."""
 
 from __future__ import annotations
 
@@ -35,29 +34,30 @@ _TWISTS = ("pose", "frames", "placement")
 def all_changes(
     made: ParameterValues, before: Mapping[str, Array], changes: Mapping[Key, ArrayLike]
 ) -> dict[str, Array]:
-    """By kind the values of all owners, of kinds of which some are not as they were made. Twists
-    are from there, too.
+    """Collect the values of all owners, for each kind that differs from the original.
+
+    Twists are relative to the original poses.
 
     Args:
-        made: the values of the world as it was made.
-        before: what this gave for the world that changes now.
-        changes: by name, from how things are now.
+        made: values of the world as it was made.
+        before: result of this function for the world that is to be changed.
+        changes: values by name, relative to the world that is to be changed.
 
     Raises:
         SimulationError: there is no such parameter, an array has the wrong shape, or a number is
-        out of its range.
+            out of its range.
     """
     check_type(changes, Mapping, "parameters", SimulationError)
     names = made._names
     found = {kind: array.copy() for kind, array in before.items()}
 
     def rows(kind: str) -> Array:
-        """To be written to, one for each owner."""
+        """Return the numbers of a kind, one row for each owner, to be written to."""
         array: Array = found.setdefault(kind, np.array(made[kind]))
         return array.reshape(-1, *names.kinds[kind].shape)
 
-    # In the order of the kinds: a scale is of sizes that are given with it, and vertices are where
-    # they are told.
+    # Apply changes in the order of the kinds. A scale then applies to sizes that are set with it,
+    # and vertices are set last, to the values given.
     order = list(names.kinds)
     chosen = [(names.select(key), key, value) for key, value in changes.items()]
     for one, key, value in sorted(chosen, key=lambda x: order.index(x[0].kind)):
@@ -79,7 +79,7 @@ def all_changes(
 def _checked(
     names: ParameterNames, chosen: Selected, key: Key, value: ArrayLike, present: Array
 ) -> Array:
-    """What is given in the place of these numbers, in their shape."""
+    """Check the value that replaces these numbers, and return it in their shape."""
     array = checked_shape(value, chosen.shape, key)
     array = (
         np.broadcast_to(array, present.shape) if chosen.is_shared else array.reshape(present.shape)
@@ -119,7 +119,7 @@ def _check_limits(names: ParameterNames, lower: Array, upper: Array) -> None:
 def _scale(
     names: ParameterNames, rows: Callable[[str], Array], chosen: Selected, factors: Array
 ) -> None:
-    """Sizes and vertices in the place of a scale."""
+    """Apply a scale to sizes and vertices."""
     for row, factor in zip(chosen.at[0], factors, strict=True):
         if factor != 1 and not np.isnan(factor):
             rows("sizes")[row] *= factor
@@ -127,7 +127,7 @@ def _scale(
 
 
 def _composed(first: Array, then: Array) -> Array:
-    """(..., 6) the twists that move as one after the other do."""
+    """(..., 6) twists of the composed motions: first one twist, then the other."""
     found = np.array(then)
     body = _free_body()
     for i in np.ndindex(found.shape[:-1]):
@@ -143,7 +143,7 @@ def _composed(first: Array, then: Array) -> Array:
 
 @cache
 def _free_body() -> Model:
-    """What moves along twists in its own frame."""
+    """Return a model of one free body, to integrate twists in its own frame."""
     builder = ModelBuilder("frame", floating_base=True)
     builder.add_link("frame", mass=1.0, inertia=np.eye(3))
     return builder.build()
@@ -156,11 +156,11 @@ def engine_values(
     model: Model,
     changes: Mapping[str, Array],
 ) -> dict[str, Link]:
-    """Write changes to the engine's numbers and vertices of a world as it was made; give the links
-    that they are of.
+    """Write changes to the engine's numbers and vertices of the original world, and return the
+    changed links.
 
     Raises:
-        SimulationError: a link has an inertia that no body has.
+        SimulationError: the inertia of a link is not physical.
     """
     for kind, array in changes.items():
         if kind == "vertices":
@@ -168,7 +168,7 @@ def engine_values(
         elif kind not in LINK_KINDS:
             made._names.view(numbers, kind)[...] = array
     links = _changed_links(made, model, changes)
-    # Bodies of which links have changed are the sums of all of theirs.
+    # The inertia of a body with changed links is the sum over all of its links.
     frames = {frame.name: frame for frame in model._engine.frames}
     for body in sorted({frames[name].body for name in links} - {0}):
         parts = [x for x in model.links if frames[x.name].body == body]
@@ -183,7 +183,7 @@ def engine_values(
 def _changed_links(
     made: ParameterValues, model: Model, changes: Mapping[str, Array]
 ) -> dict[str, Link]:
-    """Those of which a number is not as it was made."""
+    """Return the links with a changed mass, center of mass or inertia."""
     if not changes.keys() & set(LINK_KINDS):
         return {}
     before = [made[kind] for kind in LINK_KINDS]
@@ -203,12 +203,13 @@ def _changed_links(
 
 
 def changed_model(model: Model, engine: _engine.Model, links: Mapping[str, Link]) -> Model:
-    """The model of a changed mechanism.
+    """Return the model of a changed mechanism.
 
     Args:
-        model: as it was.
-        engine: the mechanism now: joints' placements, colliders, and what no description has.
-        links: those whose inertia has changed, by name.
+        model: the original model.
+        engine: the engine's changed model: placements of joints, colliders, and numbers that are
+            not in the description.
+        links: links with changed inertia, by name.
     """
     description, before = model._description, model._engine
     frames = {frame.name: np.asarray(frame.X_BF) for frame in engine.frames}
@@ -240,8 +241,7 @@ def changed_model(model: Model, engine: _engine.Model, links: Mapping[str, Link]
 
 
 def _is_same_shape(a: object, b: object) -> bool:
-    """Whether two shapes have the same sizes and corners; bodies made of pieces, whether they are
-    one."""
+    """True if two shapes have the same sizes and vertices, or are the same body made of pieces."""
     if not isinstance(a, Shape) or not isinstance(b, Shape):
         return a is b
     return a.type == b.type and all(

@@ -1,4 +1,4 @@
-"""Columns of Jacobians by parameters: which of the engine's numbers each of them moves."""
+"""Columns of Jacobians by parameters, and the engine's numbers that each column moves."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ __all__ = ["ColumnLists", "ParameterColumns"]
 
 Array = NDArray[np.float64]
 ColumnLists = tuple[list[int], list[int], list[float]]
-"""Of columns as the engine has them: where each begins in the next two and the last ends, the
-numbers that it moves, those of vertices behind all others, and how far."""
+"""Columns in the engine's layout: begin of each column in the next two lists, and the end of the
+last; the numbers that each column moves, with those of vertices after all others; and their
+weights."""
 
 
 class ParameterColumns:
-    """Columns by keys, made once for each key.
+    """Columns by key, computed once for each key.
 
     Args:
-        names: of the simulation.
-        links: of its model.
+        names: names of the simulation's parameters.
+        links: inertias of the model's links.
     """
 
     def __init__(self, names: ParameterNames, links: LinkInertias) -> None:
@@ -36,10 +37,10 @@ class ParameterColumns:
         self._known: dict[Key, list[tuple[list[int], list[float]]]] = {}
 
     def lists(self, keys: Sequence[Key]) -> ColumnLists | None:
-        """One column for each number of each key; None without keys.
+        """Return one column for each number of each key; None without keys.
 
         Raises:
-            SimulationError: as of `ParameterNames.select`; or a key is there twice.
+            SimulationError: as in `ParameterNames.select`; or a key is repeated.
         """
         if not keys:
             return None
@@ -52,7 +53,7 @@ class ParameterColumns:
         return begin, numbers, weights
 
     def by_name(self, keys: Sequence[Key], columns: Array) -> dict[Key, Array]:
-        """(..., k) as the numbers of each key."""
+        """Split columns (..., k) by key, in the shape of each key's numbers."""
         if not keys:
             return {}
         shapes = [self._names.select(key).shape for key in keys]

@@ -1,4 +1,4 @@
-"""What happened in a step."""
+"""Details of a step: its status, forces, constraint rows, impacts and islands."""
 
 from __future__ import annotations
 
@@ -31,205 +31,206 @@ Array = NDArray[np.float64]
 
 
 class StepStatus(IntEnum):
-    """Outcomes of solving the conditions of a step, from the best to the worst; numbers are the
-    engine's."""
+    """Outcomes of solving a step, from the best to the worst; the numbers are those of the
+    engine."""
 
     solved = 0
-    """To rounding. `pgs` ends when its sweeps do, and says `solved`."""
+    """Solved to rounding. `pgs` always reports `solved` after its sweeps."""
     basic = 1
-    """Solved, but where rows depend on each other not by the documented choice of impulses."""
+    """Solved, but redundant rows have other impulses than the documented choice."""
     rough = 2
-    """`convex`: bounds of friction may be off, see `residual`. `lcp`: its own methods had no
-    solution within its bound, and this is that of `convex`."""
+    """`convex`: friction bounds may be off, see `residual`. `lcp`: its own methods found no
+    solution within their cost bound, and the solution is that of `convex`."""
     relaxed = 3
-    """Rows contradicted each other, so that bounces and overlaps of what touches there were left
-    for later."""
+    """Rows contradicted each other, so bounces and penetration of the contacts there were left for
+    later steps."""
     inconsistent = 4
-    """Not solved: what came nearest was taken."""
+    """Not solved: the closest approximation was taken."""
     diverged = 5
-    """Not taken, as it would have ended beyond what numbers hold: the state is what it was."""
+    """Not taken, since the result would have exceeded the range of numbers. The state is
+    unchanged."""
 
 
 class StepReport(NamedTuple):
-    """Report on a step; of substeps the worst status and residual, the last one's contacts, rows
-    and islands, and the sums of the rest."""
+    """Report on a step. With substeps: the worst status and residual, the contacts, rows and
+    islands of the last substep, and the sums of the rest."""
 
     status: StepStatus
-    """The worst of the islands."""
+    """Worst status of the islands."""
     residual: float
-    """How far the laws of contact are from holding, relative to the velocities at play: if solved
-    rounding."""
+    """Violation of the contact laws, relative to the velocities involved; rounding if solved."""
     contacts: int
-    """Points that touch, are within the margin or would be met within the step."""
+    """Number of points that touch, are within the margin or would touch within the step."""
     rows: int
-    """Normals, axes of friction, limits, motors."""
+    """Number of constraint rows: normals, axes of friction, limits, motors."""
     islands: int
-    """Groups that contacts connect, each solved by itself."""
+    """Number of groups that contacts connect, each solved by itself."""
     class_changes: int
-    """Linear solves of `lcp` beyond the first; Newton steps of `convex`."""
+    """Number of linear solves of `lcp` beyond the first, or of Newton steps of `convex`."""
     pivots: int
-    """Of Dantzig's and Lemke's methods, where those solves do not end."""
+    """Number of pivots of Dantzig's and Lemke's methods, where the linear solves of `lcp` do not
+    end."""
     coupled_bounces: int
-    """Contacts that are met within the step at the same time as others that feel them. These bounce
-    at once, by Newton's law, as nothing says in which order."""
+    """Number of contacts that collide within the step at the same time as others that are coupled
+    with them. They bounce at once, by Newton's law, since no law determines their order."""
     untimed_bounces: int
-    """With `bounce="step"`: contacts that bounce where the step finds them. The gradient is exactly
-    that of the step, and not that of continuous time, however short steps are: by where a ball was
-    it is zero."""
+    """Number of contacts that, with `bounce="step"`, bounce wherever the step finds them. The
+    gradient is exactly that of the step. It differs from that of continuous time, however short
+    steps are: in the position of a ball before its bounce it is zero."""
     attempt: str
-    """The last of its methods that `lcp` needed: `prediction`, `sweeps`, `Dantzig`, `Lemke` or
-    `convex`, in the order in which it tries them; empty of other solvers and where there are no
-    rows."""
+    """Last method that `lcp` needed: `prediction`, `sweeps`, `Dantzig`, `Lemke` or `convex`, in the
+    order of its attempts. Empty for other solvers and without rows."""
 
 
 class ContactForce(NamedTuple):
-    """One point where two things touch."""
+    """One contact point of two things."""
 
     A: str
-    """Name of the first."""
+    """Name of the first thing."""
     B: str
-    """Name of the second."""
+    """Name of the second thing."""
     point: Array
-    """(3,) in W [m]."""
+    """(3,) position in W [m]."""
     normal: Array
-    """(3,) unit, from A to B, in W."""
+    """(3,) unit vector from A to B, in W."""
     gap: float
-    """Along the normal, negative where they overlap [m]."""
+    """Gap along the normal, negative for penetration [m]."""
     force: Array
-    """(3,) on B at the point, in W; the opposite acts on A [N]."""
+    """(3,) force on B at the point, in W; the opposite force acts on A [N]."""
     moment: Array
-    """(3,) on B, of torsional and rolling friction [N m]."""
+    """(3,) moment on B, of torsional and rolling friction [N m]."""
     mode: str
-    """`open`: nothing is pushed; `sticking`; `sliding`."""
+    """`open` (no force), `sticking` or `sliding`."""
     feature_A: ManifoldFeature
-    """What of A makes the point."""
+    """Feature of A that makes the point."""
     feature_B: ManifoldFeature
-    """The same of B."""
+    """Feature of B that makes the point."""
     slide: float
-    """How far the two may move across the normal until other features make the point [m]; inf where
+    """Tangential distance that the two may move until other features make the point [m]; inf if
     none do."""
 
 
 class JointForce(NamedTuple):
-    """What a limit, a motor, dry friction or an equality exerts on a coordinate."""
+    """Force of a limit, a motor, dry friction or an equality on a coordinate."""
 
     coordinate: str
-    """Its entry of `Model.velocity_names`."""
+    """Name of the coordinate, from `Model.velocity_names`."""
     source: str
     """`lower_limit`, `upper_limit`, `backward_speed_limit`, `forward_speed_limit`,
     `joint_friction`, `motor` or `equality` (a law of another joint)."""
     force: float
-    """[N m or N]."""
+    """Force on the coordinate [N m or N]."""
 
 
 class ClosureForce(NamedTuple):
-    """What holds two links together."""
+    """Force of a point closure or a weld."""
 
     name: str
-    """Of the links, as "a to b"."""
+    """Names of the links, as "a to b"."""
     point: Array
-    """(3,) the second one's, in W [m]."""
+    """(3,) point of the second link, in W [m]."""
     force: Array
-    """(3,) on the second there, in W; the opposite acts on the first [N]."""
+    """(3,) force on the second link at the point, in W; the opposite force acts on the first
+    [N]."""
     moment: Array
-    """(3,) on the second, of a weld [N m]."""
+    """(3,) moment on the second link, of a weld [N m]."""
 
 
 class StepRow(NamedTuple):
-    """One of the conditions that impulses were found for."""
+    """One constraint row of a step."""
 
     source: str
-    """Of a contact `normal`, `friction_1`, `friction_2`, `torsion`, `rolling_1`, `rolling_2`; of a
-    coordinate those of `JointForce.source`; `closure`."""
+    """Source of the row. For a contact: `normal`, `friction_1`, `friction_2`, `torsion`,
+    `rolling_1`, `rolling_2`. For a coordinate: as in `JointForce.source`. Else `closure`."""
     of: int
-    """Number of its contact in `Linearization.contacts`, of its force in `joints` or of its closure
+    """Index of its contact in `Linearization.contacts`, of its force in `joints`, or of its closure
     in `closures`."""
     direction: Array | None
-    """(3,) unit, in W: along which it acts, about which of torsion and rolling; None where it is of
-    no contact."""
+    """(3,) unit vector in W, along which the row acts, or about which for torsion and rolling; None
+    if the row is not of a contact."""
     law: str
-    """What the normal of its contact asks for: `rest`, standing still, or a part of the gap kept;
-    `bounce`; `ahead`, that it comes no nearer than it touches; `soft`, that it gives; of impacts
-    within a step `impact` and `landing`, of what is met, and `held`, of what touches meanwhile.
-    Else ""."""
+    """Law of the normal of its contact. `rest`: zero velocity, or keep a part of the gap; `bounce`;
+    `ahead`: approach at most until touching; `soft`: compliant. In impacts within a step, `impact`
+    and `landing` for contacts that collide, and `held` for contacts that touch meanwhile. Else
+    empty."""
     mode: str
-    """`clamping`: held at its velocity, by an impulse within its bounds; `separating`: without an
-    impulse; `lower` and `upper`: it moves, with its impulse at a bound. Two axes of friction that
-    slide within a circle are `upper` and `separating`. Of `pgs` as its last update left it."""
+    """`clamping`: held at its target velocity by an impulse within its bounds; `separating`: no
+    impulse; `lower` and `upper`: moving, with its impulse at a bound. Two axes of friction that
+    slide within a circle are `upper` and `separating`. With `pgs`, the mode after the last
+    update."""
     impulse: float
-    """[N s or N m s]."""
+    """Impulse [N s or N m s]."""
     velocity: float
-    """What is left of what it asks for, zero where it clamps: its velocity after the step less
-    `target`, and of a motor what its gains give [m/s or rad/s]."""
+    """Residual velocity w [m/s or rad/s], zero for a clamping row: the velocity after the step less
+    `target`, plus compliance times impulse for a motor's gains."""
     target: float
-    """The velocity that it asks for [m/s or rad/s]."""
+    """Target velocity [m/s or rad/s]."""
     switch: float
-    """How far it is from another mode, as a velocity [m/s or rad/s]: where it clamps what it would
-    move by with as much more of its impulse as there is to a bound; else the velocity that it has.
-    Rows that could do each other's work are each as near as the chosen impulses say. inf where
-    there is no other mode, and where its normal does not push."""
+    """Distance to another mode, as a velocity [m/s or rad/s]. For a clamping row: the distance of
+    its impulse from a bound, times its admittance. Else: the velocity of the row. For redundant
+    rows it follows from the impulses that were chosen. inf if there is no other mode, and for
+    friction whose normal does not push."""
 
 
 class StepImpact(NamedTuple):
-    """An impact within a step: contacts that are met at one time, and all that holds then."""
+    """An impact within a step: contacts that collide at one time, with all rows active then."""
 
     share: float
-    """The part of the step after which its impulses act."""
+    """Fraction of the step after which the impulses act."""
     restored: float
-    """The part of its restitution that it has: the largest that gains no energy. Below 1 only with
+    """Fraction of restitution that is applied: the largest that gains no energy. Below 1 only with
     friction."""
     before: Array
-    """(n,) the velocity of each row before it [m/s or rad/s]; of normals that bounce that at the
-    impact, which is off from the step's by a part of what forces change it by."""
+    """(n,) velocity of each row before the impact [m/s or rad/s]. For normals that bounce, the
+    velocity at the time of impact, which differs from that of the step by a part of the change due
+    to forces."""
     after: Array
-    """(n,) likewise just after it."""
+    """(n,) velocity of each row just after the impact."""
     rows: list[StepRow]
-    """In the order in which `pgs` takes them."""
+    """Rows in the order in which `pgs` takes them."""
     landed: list[StepRow]
-    """The same rows without restitution, of which `rows` have a part where not all is restored;
-    else empty."""
+    """Rows of the solution without restitution, which has a part in `rows` if not all restitution
+    is applied; else empty."""
 
     @property
     def work(self) -> float:
-        """Work of its impulses [J]: never above zero, but for rounding."""
+        """Work of the impulses [J]: at most zero, up to rounding."""
         impulses = np.array([row.impulse for row in self.rows])
         return float(impulses @ (self.before + self.after)) / 2
 
 
 class StepIsland(NamedTuple):
-    """Rows that feel each other: those of what contacts and closures connect, solved together."""
+    """Constraint rows of bodies that contacts and closures couple, solved together."""
 
     rows: list[StepRow]
-    """In the order in which `pgs` takes them."""
+    """Rows in the order in which `pgs` takes them."""
     way: list[StepRow]
-    """The same rows as they were solved for the way that positions go, which takes back overlaps;
-    empty where positions go by the velocity."""
+    """Rows as solved for the displacement, which includes position correction; empty if the
+    displacement follows the velocity."""
     impacts: list[StepImpact]
-    """After these rows, each with the velocity that the one before has left."""
+    """Impacts after these rows, each starting from the velocity after the one before."""
     admittance: Array
-    """(n, n) A: what their velocities change by with their impulses, symmetric and positive
-    semidefinite [1/kg, 1/(kg m), 1/(kg m^2)]; with what motors give on the diagonal."""
+    """(n, n) matrix A of the rows' velocities per unit of impulse, symmetric and positive
+    semidefinite [1/kg, 1/(kg m), 1/(kg m^2)]; the compliance of motors is on its diagonal."""
 
     @property
     def clamping(self) -> NDArray[np.bool_]:
-        """(n,) which rows are held."""
+        """(n,) True for rows that clamp."""
         return np.array([row.mode == "clamping" for row in self.rows], dtype=bool)
 
     @property
     def rank(self) -> int:
-        """How many of the rows that clamp do not depend on each other: those of a box on its four
-        corners on six."""
+        """Number of linearly independent clamping rows: six for a box on its four corners."""
         return (
             int(np.linalg.matrix_rank(self._held(), hermitian=True)) if self.clamping.any() else 0
         )
 
     @property
     def condition(self) -> float:
-        """Condition number of A_CC, of the rows that clamp, in as many directions as its `rank`; 1
-        without any.
+        """Condition number of A_CC, of the clamping rows, in as many directions as its `rank`; 1
+        without clamping rows.
 
-        Each row is measured by its own admittance, so that it is one of numbers alike, whatever
-        their units.
+        Each row is scaled by its own admittance, so that rows of different units compare.
         """
         if not self.rank:
             return 1.0
@@ -249,7 +250,8 @@ _STATUSES = tuple(StepStatus)
 
 
 def _made(kind: type[_Record], found: Any, **fields: Any) -> _Record:
-    """From a struct of the engine, whose fields have the same names, but for these."""
+    """Make a record from a struct of the engine with the same field names, except for these
+    fields."""
     names: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
     made: _Record = kind(
         *[fields[name] if name in fields else getattr(found, name) for name in names]
@@ -258,28 +260,28 @@ def _made(kind: type[_Record], found: Any, **fields: Any) -> _Record:
 
 
 def report_from(report: _engine.StepReport) -> StepReport:
-    """From the engine's."""
+    """Convert the engine's report."""
     return _made(StepReport, report, status=_STATUSES[report.status])
 
 
 def contact_from(contact: _engine.ContactForce) -> ContactForce:
-    """From the engine's."""
+    """Convert the engine's contact force."""
     features = ManifoldFeature(*contact.feature_A), ManifoldFeature(*contact.feature_B)
     return _made(ContactForce, contact, feature_A=features[0], feature_B=features[1])
 
 
 def joint_from(joint: _engine.JointForce, names: Sequence[str]) -> JointForce:
-    """From the engine's, with the names of coordinates."""
+    """Convert the engine's joint force, with the names of coordinates."""
     return _made(JointForce, joint, coordinate=names[joint.coordinate])
 
 
 def closure_from(closure: _engine.ClosureForce) -> ClosureForce:
-    """From the engine's."""
+    """Convert the engine's closure force."""
     return _made(ClosureForce, closure)
 
 
 def island_from(island: _engine.StepIsland) -> StepIsland:
-    """From the engine's."""
+    """Convert the engine's island."""
 
     def rows_from(rows: list[_engine.StepRow]) -> list[StepRow]:
         return [_made(StepRow, row) for row in rows]

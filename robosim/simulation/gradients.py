@@ -1,4 +1,4 @@
-"""How steps and rollouts change with what they are made from."""
+"""Derivatives of steps and rollouts."""
 
 from __future__ import annotations
 
@@ -25,86 +25,82 @@ Array = NDArray[np.float64]
 
 
 class MeshRows(NamedTuple):
-    """A convex mesh or a triangle, and where its vertices are in `parameters["vertices"]`."""
+    """A convex mesh or a triangle, and the rows of its vertices in `parameters["vertices"]`."""
 
     name: str
-    """Of its object, as in `Simulation.objects`."""
+    """Name of its object, as in `Simulation.objects`."""
     object: int
-    """Its place there."""
+    """Index of its object in `Simulation.objects`."""
     rows: slice
-    """Of its vertices, in the order of `shape.vertices`."""
+    """Rows of its vertices, in the order of `shape.vertices`."""
     shape: Shape
-    """Itself."""
+    """The mesh or triangle."""
 
 
 class OneSidedCause(IntFlag):
-    """Causes for which a derivative holds on one side only, or not at all; numbers are the
-    engine's.
+    """Reasons why a derivative is one-sided or does not exist; the numbers are those of the engine.
 
-    Those of a step are or-ed: `gradient.causes & OneSidedCause.tie`. `OneSidedCause(number)` names
-    what arrays hold.
+    The causes of a step are combined with "or": `gradient.causes & OneSidedCause.tie`.
+    `OneSidedCause(number)` names the causes in an array of numbers.
     """
 
     feature = 1
-    """Another feature of a contact takes over right here: the derivative is that of the feature
-    that is there."""
+    """Another feature of a contact takes over exactly here. The derivative is that of the present
+    feature."""
     tie = 2
-    """A row is at the edge of its class: it pushes or not, sticks or slides. The derivative is that
-    of its class."""
+    """A row is degenerate: at the border of separating and pushing, or of sticking and slipping.
+    The derivative is that of its present mode."""
     undetermined = 4
-    """Velocities are not unique, or the direction in which a contact slides is not: no
-    derivative."""
+    """Velocities are not unique, or the sliding direction of a contact is not: no derivative."""
     unsolved = 8
-    """The impulses are those of no active set, as of steps that are `inconsistent`, or `convex` has
-    bounds of friction that are off."""
+    """The impulses belong to no active set: the step is `inconsistent`, or friction bounds of
+    `convex` are off."""
     torn = 16
-    """Rows that depend on each other contradict each other as soon as something moves: no
-    derivative."""
+    """Redundant rows contradict each other as soon as something moves: no derivative."""
     other_classes = 32
-    """The direction that `complementarity_aware` took: no derivative, and meant so."""
+    """The direction is that of `complementarity_aware`: intentionally not a derivative."""
     diverged = 64
-    """The step was not taken: the derivative is that of standing still."""
+    """The step was not taken: the derivative is that of keeping the state."""
     switches = 128
-    """Of `hvp`: steps beside this one, however near, are by other formulas, and the product is
-    nan."""
+    """In `hvp`: steps nearby, however close, follow other formulas, and the product is nan."""
 
 
 class StepGradient(NamedTuple):
-    """The gradient of a loss in the arguments of a step, or of a rollout, with whose leading axes
-    all arrays begin.
+    """Gradient of a loss with respect to all arguments of a step or a rollout.
 
-    Along q it is in the tangent space, as all of robosim's derivatives are: dloss = q . dv for a q
-    that moves along dv.
+    The arrays of a rollout have its leading axes in front. The gradient in q is in the tangent
+    space, as are all derivatives of robosim: dloss = q . dv for a q that moves along dv.
     """
 
     q: Array
-    """(n_v,) of the first configuration."""
+    """(n_v,) gradient in the first configuration."""
     v: Array
-    """(n_v,) of the first velocity."""
+    """(n_v,) gradient in the first velocity."""
     tau: Array
-    """(n_v,), of a rollout (..., steps, n_v)."""
+    """(n_v,), for a rollout (..., steps, n_v)."""
     q_target: Array
-    """(n_q,), of a rollout (..., steps, n_q)."""
+    """(n_q,), for a rollout (..., steps, n_q)."""
     v_target: Array
-    """(n_v,), of a rollout (..., steps, n_v)."""
+    """(n_v,), for a rollout (..., steps, n_v)."""
     parameters: ParameterGradient
-    """By every parameter of the world, by name: `parameters["friction", ("tire", "road")]`. By
-    compliance and relaxation time of what is hard it is zero: it does not begin to give, but
-    follows another law."""
+    """Gradient in every parameter of the world, by name: `parameters["friction", ("tire",
+    "road")]`. Zero in the compliance and relaxation time of hard contacts, since compliant contacts
+    follow another law."""
     causes: Any
-    """`OneSidedCause`: why it holds to one side only, or not at all, of all steps; of rollouts
-    (...) numbers."""
+    """`OneSidedCause`: reasons why the gradient is one-sided or does not exist, over all steps; for
+    rollouts an array (...) of numbers."""
 
     @property
     def one_sided(self) -> Any:
-        """True where it holds to one side only, or not at all; of rollouts (...)."""
+        """True if the gradient is one-sided or does not exist; for rollouts an array (...)."""
         return self.causes != 0
 
 
 class Jacobians(NamedTuple):
     """Derivatives of the state after a step: [0] of q (tangent space), [1] of v, n_v rows each.
 
-    Those of a rollout have its leading axes and its steps in front: (..., steps, 2, n_v, n_v).
+    The Jacobians of a rollout have its leading axes and its steps in front: (..., steps, 2, n_v,
+    n_v).
     """
 
     q: Array
@@ -118,39 +114,39 @@ class Jacobians(NamedTuple):
     v_target: Array
     """(2, n_v, n_v)."""
     parameters: Mapping[Key, Array]
-    """(2, n_v, ...) in each parameter that was asked for, by its name: then the axes of its
+    """(2, n_v, ...) in each requested parameter, by its name: the last axes are those of its
     numbers."""
     causes: Any
-    """As of `StepGradient`; of a rollout (..., steps), of each step."""
+    """As in `StepGradient`; for a rollout (..., steps), of each step."""
 
     @property
     def one_sided(self) -> Any:
-        """As of `StepGradient`; of a rollout (..., steps)."""
+        """As in `StepGradient`; for a rollout (..., steps)."""
         return self.causes != 0
 
 
 class StepTangent(NamedTuple):
-    """What the next state changes by along a direction of everything that it depends on."""
+    """Derivative of the next state along a direction of everything that it depends on."""
 
     q: Array
-    """(n_v,) in its tangent space."""
+    """(n_v,) change of q, in its tangent space."""
     v: Array
-    """(n_v,)."""
+    """(n_v,) change of v."""
     causes: OneSidedCause
-    """As of `StepGradient`."""
+    """As in `StepGradient`."""
 
     @property
     def one_sided(self) -> bool:
-        """As of `StepGradient`."""
+        """As in `StepGradient`."""
         return self.causes != 0
 
 
 class StepCurvature(NamedTuple):
-    """What the gradient of a step changes by along one direction of its state and control."""
+    """Derivative of the gradient of a step along one direction of its state and control."""
 
     gradient: StepGradient
-    """By all that it is in, parameters too. Where steps beside it are by other formulas, however
-    near, it is nan and `causes` has `switches`. Where the gradient itself is `one_sided` it is not
-    to be relied on."""
+    """Derivative of the gradient in all arguments, including parameters. Where steps nearby,
+    however close, follow other formulas, it is nan and `causes` has `switches`. Where the gradient
+    itself is `one_sided`, it is not reliable."""
     error: StepGradient
-    """About how far off each of these numbers may be."""
+    """Estimated error of each number."""

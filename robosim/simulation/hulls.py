@@ -1,5 +1,7 @@
-"""Links whose hulls overlap though their meshes do not: what a contact between such hulls would
-press apart is not in touch."""
+"""Links whose hulls overlap while their meshes do not.
+
+A contact between such hulls would push apart links that do not touch.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,12 @@ __all__ = ["links_in_hulls", "told_left_out"]
 
 
 def links_in_hulls(model: Model, scene: _engine.CollisionScene) -> list[tuple[str, str]]:
-    """Pairs of links of which some hulls or pieces overlap in the neutral configuration, and no
-    meshes.
+    """Find pairs of links whose hulls or pieces overlap in the neutral configuration, and whose
+    meshes do not.
 
     Args:
         model: the robot.
-        scene: made of it; its pairs are looked at.
+        scene: scene compiled from the model; its pairs are checked.
     """
     colliders = model.colliders
     pairs = [
@@ -52,7 +54,7 @@ def links_in_hulls(model: Model, scene: _engine.CollisionScene) -> list[tuple[st
 
 
 def told_left_out(pairs: Sequence[tuple[str, str]], most: int = 3) -> str:
-    """In words, with the first of them by name."""
+    """Describe the pairs in words, with the first `most` of them by name."""
     named = ", ".join(f"{a} and {b}" for a, b in pairs[:most]) + (
         ", ..." if len(pairs) > most else ""
     )

@@ -1,9 +1,8 @@
-"""Masses, centers of mass and moments of links, and of the bodies that links make when they are
-welded together.
+"""Masses, centers of mass and moments of inertia of links, and of bodies of welded links.
 
-The engine moves bodies. What their numbers change by with those of a link, and the reverse, is
-here. Plain arrays, in the order of `Model.link_names`; moments are the six numbers xx, xy, yy, xz,
-yz, zz.
+The engine moves bodies. This module converts gradients and directions between the numbers of bodies
+and those of their links. All are plain arrays, in the order of `Model.link_names`. Moments are the
+six numbers xx, xy, yy, xz, yz, zz.
 """
 
 from __future__ import annotations
@@ -32,38 +31,39 @@ _MOMENTS = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 
 
 class LinkInertias(NamedTuple):
-    """Of n links."""
+    """Inertias of n links."""
 
     mass: Array
-    """(n,)."""
+    """(n,) masses [kg]."""
     com: Array
-    """(n, 3) in the link's frame, as `Link` has it."""
+    """(n, 3) centers of mass in the link's frame, as in `Link`."""
     inertia: Array
-    """(n, 6) about the center of mass, in the link's axes."""
+    """(n, 6) moments about the center of mass, in the link's axes."""
     body: NDArray[np.intp]
-    """(n,) which body each is part of; -1 of links that are fixed to the world."""
+    """(n,) index of the body of each link; -1 for links that are fixed to the world."""
     n_bodies: int
-    """Beside the world."""
+    """Number of bodies, without the world."""
     turn: Array
-    """(n, 3, 3) from the link's axes to the body's."""
+    """(n, 3, 3) rotations from the link's axes to the body's axes."""
     offset: Array
     """(n, 3) from the body's center of mass to the link's, in the body's axes."""
     share: Array
-    """(n,) part of the body's mass."""
+    """(n,) fraction of the body's mass."""
     per_mass: Array
-    """(n,) 1 / mass of the body; 0 of a body without mass."""
+    """(n,) 1 / mass of the body; 0 for a body without mass."""
 
     def by_links(self, of_bodies: Mapping[str, Array]) -> dict[str, Array]:
-        """Gradients by the three kinds of links, from those by the same of bodies, with any axes in
-        front.
+        """Convert gradients by the three kinds of bodies to gradients by those of links, with any
+        axes in front.
 
-        A body's moments are about its own center of mass. That this moves with a link does not
-        change them to first order: the offsets of the links, times their masses, add up to zero.
+        The moments of a body are about its own center of mass. Moving this center with a link does
+        not change the moments to first order, since the offsets of the links times their masses add
+        up to zero.
         """
-        # Links that are fixed to the world take the zeros behind all bodies.
+        # Links that are fixed to the world take the zeros appended after all bodies.
         m = _of_each(of_bodies["mass"], self.body, axis=-1)
         c, moments = (_of_each(of_bodies[kind], self.body, axis=-2) for kind in ("com", "inertia"))
-        # Contracted with a symmetric matrix this is the product with its six numbers.
+        # The product of this matrix and a symmetric one equals the product of their six numbers.
         bar = symmetric(moments, off_diagonal=0.5)
         o, trace = self.offset, np.einsum("...nii->...n", bar)
         by_mass = m + self.per_mass * _dot(o, c) + trace * _dot(o, o)
@@ -79,7 +79,7 @@ class LinkInertias(NamedTuple):
         }
 
     def to_bodies(self, of_links: Mapping[str, Array]) -> dict[str, Array]:
-        """What the three kinds of bodies change by with those of links: the transpose of
+        """Convert changes of the three kinds of links to changes of bodies: the transpose of
         `by_links`."""
         m, c = of_links["mass"], np.einsum("nij,nj->ni", self.turn, of_links["com"])
         o, eye = self.offset, np.eye(3)
@@ -102,7 +102,7 @@ class LinkInertias(NamedTuple):
 
 
 def link_inertias(model: Model) -> LinkInertias:
-    """Those of a model."""
+    """Inertias of the links of a model."""
     links = {link.name: link for link in model.links}
     own = [links[name] for name in model.link_names]
     frames = {frame.name: frame for frame in model._engine.frames}
@@ -113,7 +113,7 @@ def link_inertias(model: Model) -> LinkInertias:
     moments = moments_of(
         np.array([link.inertia for link in own], dtype=np.float64).reshape(-1, 3, 3)
     )
-    # Of bodies, and of the world behind them, which is at rest.
+    # Mass and center of mass of each link's body. The world comes last, at index -1, with zeros.
     bodies = model._engine.inertias[1:]
     whole = np.array([*((x.mass, *x.com) for x in bodies), (0.0,) * 4]).reshape(-1, 4)[body]
     offset = np.einsum("nij,nj->ni", X[:, :3, :3], com) + X[:, :3, 3] - whole[:, 1:]
@@ -128,9 +128,9 @@ def link_inertias(model: Model) -> LinkInertias:
 
 
 def total_inertia(links: Sequence[tuple[Link, Array]]) -> tuple[float, Array, Array]:
-    """Mass, center of mass and moments (3, 3) about it of links that are welded together, each with
-    its pose there."""
-    if len(links) == 1:  # its frame is that of the body: the very same numbers
+    """Mass, center of mass and moments (3, 3) about the center of mass, of links that are welded
+    together, each with its pose."""
+    if len(links) == 1:  # the link's frame is that of the body: keep its exact numbers
         (link, _), *_ = links
         return link.mass, link.com, link.inertia
     mass = sum(link.mass for link, _ in links)
@@ -145,7 +145,8 @@ def total_inertia(links: Sequence[tuple[Link, Array]]) -> tuple[float, Array, Ar
 
 
 def symmetric(moments: Array, off_diagonal: float = 1.0) -> Array:
-    """(..., 3, 3) of (..., 6), entries off the diagonal times a factor."""
+    """Symmetric matrices (..., 3, 3) from six numbers (..., 6), with a factor on off-diagonal
+    entries."""
     found = np.empty((*moments.shape[:-1], 3, 3))
     for k, (i, j) in enumerate(_MOMENTS):
         found[..., i, j] = found[..., j, i] = moments[..., k] * (1.0 if i == j else off_diagonal)
@@ -153,21 +154,21 @@ def symmetric(moments: Array, off_diagonal: float = 1.0) -> Array:
 
 
 def moments_of(matrices: Array, off_diagonal: float = 1.0) -> Array:
-    """(..., 6) of symmetric (..., 3, 3), the reverse."""
+    """Six numbers (..., 6) from symmetric matrices (..., 3, 3): the inverse of `symmetric`."""
     return np.stack(
         [matrices[..., i, j] * (1.0 if i == j else off_diagonal) for i, j in _MOMENTS], axis=-1
     )
 
 
 def _dot(a: Array, b: Array) -> Array:
-    """(...,) of rows."""
+    """(...,) dot products of rows."""
     products: Array = np.einsum("...i,...i->...", a, b)
     return products
 
 
 def _of_each(of_bodies: Array, body: NDArray[np.intp], axis: int) -> Array:
-    """The entries of these bodies along an axis; zeros for links that are fixed to the world, whose
-    body is -1."""
+    """Entries of the links' bodies along an axis; zeros for links that are fixed to the world,
+    whose body is -1."""
     world = list(of_bodies.shape)
     world[axis] = 1
     with_world = np.concatenate([of_bodies, np.zeros_like(of_bodies, shape=world)], axis=axis)

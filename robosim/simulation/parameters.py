@@ -1,7 +1,7 @@
-"""Parameters of a simulation by name: their values, gradients by them, and directions of them.
+"""Parameters of a simulation by name: their values, gradients and directions.
 
-The list of kinds is the engine's (`engine/step/parameter_kinds.h`); here are the names of what has
-them.
+The engine defines the list of kinds (`engine/step/parameter_kinds.h`). This module adds the names
+of their owners.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ __all__ = ["Key", "Owner", "ParameterGradient", "ParameterKind", "ParameterValue
 
 Array = NDArray[np.float64]
 Named = str | tuple[str, int]
-"""A link, a joint, an object; or one of the shapes of a link or object, numbered from 0."""
+"""A link, a joint or an object; or one of the shapes of a link or object, numbered from 0."""
 Owner = Named | tuple[Named, Named]
-"""What has a parameter, or a pair."""
+"""Owner of a parameter, or a pair of owners."""
 Key = str | tuple[str, Owner]
-"""A kind of parameter, such as `"mass"`, or that of one owner, such as `("mass", "forearm")`."""
+"""A kind of parameter, such as `"mass"`, or one owner's parameter, such as `("mass",
+"forearm")`."""
 
-# What the engine's owners are called here. Of bodies, which are links that are welded together,
-# each link has its own numbers; what a joint places is named by the joint.
+# Names of the engine's owners here. Bodies are links that are welded together; here each link has
+# its own numbers. A placement belongs to the joint that it places.
 _OWNERS = {"body": "link", "motor": "coordinate"}
 _JOINT_KINDS = ("placement",)
 
@@ -43,15 +44,15 @@ class ParameterKind(NamedTuple):
     """A kind of parameter.
 
     Attributes:
-        name: of the kind.
-        owner: what has one: "pair", "link", "joint", "coordinate", "position", "object", "vertex",
-        "closure",
-            "equality" or "world".
-        shape: of the numbers of one owner.
-        unit: SI.
-        about: what it is.
-        least: that a value may be.
-        most: that a value may be; infinite where there may be no limit, else finite.
+        name: name of the kind.
+        owner: type of the owners: "pair", "link", "joint", "coordinate", "position", "object",
+            "vertex", "closure", "equality" or "world".
+        shape: shape of the numbers of one owner.
+        unit: SI unit.
+        about: description.
+        least: smallest valid value.
+        most: largest valid value. If infinite, values may be infinite (no limit); else they must be
+            finite.
     """
 
     name: str
@@ -64,8 +65,8 @@ class ParameterKind(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the engine has the numbers of a kind: of the first owner, from one to the next, how
-    many owners."""
+    """Location of the numbers of a kind in the engine's vector: index of the first owner's numbers,
+    stride from one owner to the next, and number of owners."""
 
     first: int
     stride: int
@@ -76,11 +77,10 @@ class Selected(NamedTuple):
     """Numbers of one kind, and their shape.
 
     Attributes:
-        kind: its name.
-        at: where they are in an array of all of the kind: rows, and a part of each.
-        shape: that they are given and taken in.
-        is_shared: whether all rows are to have one and the same, as all pairs of shapes of two
-        things.
+        kind: name of the kind.
+        at: index into an array of all numbers of the kind: rows, and a part of each row.
+        shape: shape in which the numbers are set and returned.
+        is_shared: True if all rows share one value, as all pairs of shapes of two things do.
     """
 
     kind: str
@@ -90,14 +90,14 @@ class Selected(NamedTuple):
 
 
 class ParameterNames:
-    """Which parameters a simulation has, whose they are, and where the engine has their numbers.
-    Plain data.
+    """Names of a simulation's parameters, their owners, and their locations in the engine. Plain
+    data.
 
     Args:
-        model: of the simulation.
-        scene: its objects and pairs.
-        closures: of the simulation.
-        engine: itself.
+        model: model of the simulation.
+        scene: objects and pairs of the simulation.
+        closures: closures of the simulation.
+        engine: the engine's simulation.
     """
 
     def __init__(
@@ -133,13 +133,13 @@ class ParameterNames:
         }
         self._objects = list(scene.names)
         self._pairs = np.array(scene.pairs, dtype=np.intp).reshape(-1, 2)
-        # By name the objects that have it, colliders also by their links'.
+        # Objects by name. Colliders are listed also by the name of their link.
         self._called: dict[str, list[int]] = {}
         links = [collider.link for collider in model.colliders]
         for i, name in enumerate(self._objects):
             for own in {name, *links[i : i + 1]}:
                 self._called.setdefault(own, []).append(i)
-        # Of each object the type of its shape, None of bodies made of pieces; and the rows of its
+        # Type of each object's shape, None for bodies made of pieces; and the rows of each object's
         # vertices.
         self.shape_types = [
             shape.type if isinstance(shape, Shape) else None for shape in scene.shapes
@@ -150,7 +150,7 @@ class ParameterNames:
             self.vertices.setdefault(mesh.object, []).extend(rows)
 
     def owners(self, kind: str) -> tuple[Owner, ...]:
-        """Names of what has a parameter of this kind, in the order of its numbers.
+        """Names of the owners of a kind of parameter, in the order of its numbers.
 
         Raises:
             SimulationError: there is no such kind.
@@ -167,18 +167,18 @@ class ParameterNames:
         return self._owners[owner]
 
     def object_name(self, i: int) -> Named:
-        """What names this object and no other."""
+        """Unique name of an object."""
         name = self._objects[i]
         alike = self._called[name]
         return name if len(alike) == 1 else (name, alike.index(i))
 
-    # Which numbers a key means
+    # Selection of numbers by key
 
     def select(self, key: object) -> Selected:
-        """The numbers of a kind, or of one owner.
+        """Select the numbers of a kind, or of one owner.
 
         Raises:
-            SimulationError: there is no such kind, nothing of that name, or more than one.
+            SimulationError: there is no such kind, no owner of that name, or more than one.
         """
         if isinstance(key, str):
             kind = self._kind(key)
@@ -212,7 +212,7 @@ class ParameterNames:
         )
 
     def _select_size(self, name: str, owner: Owner) -> Selected:
-        """A size of a shape by the name that its type has for it."""
+        """Select a size of a shape by the name that its type has for the size."""
         rows = self._rows(self.kinds["sizes"], owner)
         type_of_shape = self.shape_types[rows[0]]
         sizes = size_parts(type_of_shape)
@@ -236,7 +236,7 @@ class ParameterNames:
             )
             raise SimulationError(f"{kind.name!r} is of {whose}, and not of {owner!r}")
         rows = [i for i, own in enumerate(known) if own == owner]
-        if not rows and kind.owner in ("coordinate", "position"):  # of a joint that has several
+        if not rows and kind.owner in ("coordinate", "position"):  # of a joint with several
             rows = [i for i, own in enumerate(known) if str(own).startswith(f"{owner}/")]
         if not rows:
             names = [own for own in known if isinstance(own, str)]
@@ -271,7 +271,7 @@ class ParameterNames:
         return np.array(self.vertices[objects[0]], dtype=np.intp)
 
     def _called_so(self, owner: object) -> list[int]:
-        """The objects of this name, or of a link of this name; of a number, one of them."""
+        """Return the objects of this name or of a link of this name; with a number, one of them."""
         name, number = owner if isinstance(owner, tuple) and len(owner) == 2 else (owner, None)
         objects = self._called.get(name) if isinstance(name, str) else None
         if objects is None:
@@ -285,17 +285,17 @@ class ParameterNames:
             )
         return [objects[number]]
 
-    # Numbers of a kind, in the engine's vector
+    # Numbers of a kind in the engine's vector
 
     def view(self, numbers: Array, kind: str) -> Array:
-        """(..., count, ...) of all of the engine's owners, in these vectors (..., size) of all
-        numbers."""
+        """View of the numbers of a kind, (..., count, ...) for the engine's owners, in vectors
+        (..., size) of all numbers."""
         first, stride, count = self.places[kind]
         shape, leading = self.kinds[kind].shape, numbers.shape[:-1]
         if not count or not numbers.size:
             return np.empty((*leading, count, *shape))
         size = numbers.itemsize
-        # An owner's numbers lie column by column.
+        # The numbers of an owner are stored column by column.
         strides = np.cumprod((size, *shape))[: len(shape)]
         found: Array = np.ndarray(
             (*leading, count, *shape),
@@ -307,10 +307,10 @@ class ParameterNames:
         return found
 
     def direction(self, links: LinkInertias, changes: Mapping[Key, ArrayLike]) -> dict[str, Array]:
-        """The engine's vectors of a direction in which these numbers change, and no others.
+        """Return the engine's vectors of a direction in which only these numbers change.
 
         Raises:
-            SimulationError: as of `select`; or an array has the wrong shape or is not finite.
+            SimulationError: as in `select`; or an array has the wrong shape or is not finite.
         """
         check_type(changes, Mapping, "parameters", SimulationError)
         numbers, vertices = np.zeros(self.size), np.zeros((self.n_vertices, 3))
@@ -342,11 +342,11 @@ class Parameters(Mapping[str, Array]):
     """Numbers by name: of a kind, `parameters["mass"]`, or of one owner, `parameters["mass",
     "forearm"]`.
 
-    Kinds and their units are in `kinds`, and the names of what has one in `owners`. A pair is named
-    by two links or objects, `("friction", ("tire", "road"))`, and stands for all pairs of shapes of
-    these. Of several shapes of a link or object each is named by its number, `("pose", ("tire",
-    0))`, or as in `Simulation.objects`. The sizes of a shape have the names of its type as well:
-    `("radius", "tire")`.
+    `kinds` lists the kinds with their units, and `owners` the names of their owners. A pair is
+    named by two links or objects, `("friction", ("tire", "road"))`, and stands for all pairs of
+    their shapes. If a link or object has several shapes, each is named by its number, `("pose",
+    ("tire", 0))`, or as in `Simulation.objects`. The sizes of a shape also have the names of its
+    type: `("radius", "tire")`.
     """
 
     def __init__(
@@ -360,10 +360,9 @@ class Parameters(Mapping[str, Array]):
         return dict(self._names.kinds)
 
     def owners(self, kind: str) -> tuple[Owner, ...]:
-        """Names of what has a parameter of a kind, in the order of `parameters[kind]`; none of the
-        world.
+        """Names of the owners of a kind, in the order of `parameters[kind]`; none for the world.
 
-        Each is there once for every row that is its own: an object once for each of its vertices.
+        Each owner is listed once for each of its rows: an object once for each of its vertices.
 
         Raises:
             SimulationError: there is no such kind.
@@ -384,11 +383,11 @@ class Parameters(Mapping[str, Array]):
         return True
 
     def __getitem__(self, key: Key) -> Array:
-        """The numbers of a kind, (owners, ...), or of one owner; of many runs with their axes in
-        front.
+        """Return the numbers of a kind, (owners, ...), or of one owner; for many runs, with their
+        axes in front.
 
         Raises:
-            SimulationError: there is no such kind, nothing of that name, or more than one.
+            SimulationError: there is no such kind, no owner of that name, or more than one.
         """
         chosen = self._names.select(key)
         found = self._all(chosen.kind)
@@ -411,7 +410,7 @@ class Parameters(Mapping[str, Array]):
         raise NotImplementedError
 
     def _shared(self, rows: Array, key: Key) -> Array:
-        """One number for all that a pair stands for."""
+        """Combine the rows of a pair's shapes into one number."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -422,10 +421,10 @@ class Parameters(Mapping[str, Array]):
 
 
 class ParameterGradient(Parameters):
-    """Gradient of a loss in each parameter, per unit of it. That by a pair is the sum over its
-    shapes.
+    """Gradient of a loss in each parameter, per unit of the parameter. The gradient in a pair's
+    parameter is the sum over the pairs of shapes.
 
-    Of many runs each array has the axes of these in front.
+    For many runs, each array has the axes of the runs in front.
     """
 
     def _of_links(self, kind: str) -> Array:
@@ -438,7 +437,7 @@ class ParameterGradient(Parameters):
 
 
 class ParameterErrors(ParameterGradient):
-    """About how far off a gradient may be. What adds up may all be off to one side."""
+    """Estimated errors of a gradient. Errors of a sum add up in absolute value."""
 
     def _of_links(self, kind: str) -> Array:
         of_bodies = {own: self._names.view(self._numbers, own) for own in LINK_KINDS}
@@ -455,8 +454,8 @@ class ParameterErrors(ParameterGradient):
 class ParameterValues(Parameters):
     """The values of all parameters of a simulation.
 
-    Poses, frames and placements are twists from where things are, and scales are factors: here they
-    are 0 and 1. Sizes and scales of bodies made of pieces are nan: they have none.
+    Poses, frames and placements are twists from the present pose, hence 0, and scales are factors,
+    hence 1. Sizes and scales of bodies made of pieces are nan, since such bodies have none.
     """
 
     def _of_links(self, kind: str) -> Array:
@@ -472,12 +471,12 @@ class ParameterValues(Parameters):
 
 
 def called(key: Key) -> str:
-    """A parameter, in errors."""
+    """Return the name of a parameter for error messages."""
     return repr(key) if isinstance(key, str) else f"{key[0]!r} of {key[1]!r}"
 
 
 def checked_shape(value: ArrayLike, shape: tuple[int, ...], key: Key) -> Array:
-    """As an array, which has to have this shape."""
+    """Convert a value to an array and check its shape."""
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -491,7 +490,8 @@ def checked_shape(value: ArrayLike, shape: tuple[int, ...], key: Key) -> Array:
 
 @cache
 def size_parts(type_of_shape: str | None) -> Mapping[str, slice]:
-    """Where each size of a type of shape is among its numbers; none of bodies made of pieces."""
+    """Return the slice of each size among the numbers of a shape type; empty for bodies made of
+    pieces."""
     found, first = {}, 0
     for name, kind in shape_sizes().get(type_of_shape or "", {}).items():
         if kind != "points":

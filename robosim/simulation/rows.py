@@ -1,4 +1,4 @@
-"""Rows of materials, motors and closures, as the engine takes them."""
+"""Materials, motors and closures as rows of numbers for the engine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 def pair_materials(
     model: Model, scene: _engine.CollisionScene, materials: Mapping[str | tuple[str, str], Material]
 ) -> Array:
-    """(m, 6): of each pair of the scene."""
+    """(m, 6) material of each pair of the scene."""
     frames = model._engine.frames
     owners = [frames[c.frame].name for c in model._engine.colliders] + list(
         scene.names[scene.n_colliders :]
@@ -57,7 +57,7 @@ def pair_materials(
 
 
 def motor_rows(model: Model, motors: Mapping[str, Motor]) -> Array:
-    """(n_v, 3): gains and limit of each coordinate."""
+    """(n_v, 3) gains and force limit of the motor of each coordinate."""
     rows = np.zeros((model.n_v, 3))
     rows[:, 2] = np.inf
     names = list(model.velocity_names)
@@ -73,7 +73,7 @@ def motor_rows(model: Model, motors: Mapping[str, Motor]) -> Array:
 
 
 def frame_closures(model: Model, closures: list[PointClosure | Weld]) -> list[_engine.FrameClosure]:
-    """As the engine has them."""
+    """Convert point closures and welds to the engine's frame closures."""
     found = []
     for closure in closures:
         bodies, poses = [], []
@@ -100,7 +100,7 @@ def frame_closures(model: Model, closures: list[PointClosure | Weld]) -> list[_e
 
 
 def joint_equalities(model: Model, closures: list[JointEquality]) -> list[_engine.JointEquality]:
-    """As the engine has them."""
+    """Convert joint equalities to those of the engine."""
     names = list(model.velocity_names)
 
     def entry(joint: str, name: str) -> int:

@@ -1,4 +1,4 @@
-"""State and control: all that a step depends on beside its simulation; and files of states."""
+"""State and control, on which a step depends beside its simulation; and files of states."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["DRIVES", "Control", "State"]
 Array = NDArray[np.float64]
 _FORMAT = "robosim state 1"
 _MAX_BYTES = 64 << 20
-DRIVES = ("tau", "q_target", "v_target")  # of a control
+DRIVES = ("tau", "q_target", "v_target")  # fields of a control
 
 
 def _frozen(value: ArrayLike, what: str) -> Array:
@@ -40,7 +40,7 @@ def _frozen(value: ArrayLike, what: str) -> Array:
 
 
 def _row(value: ArrayLike, what: str) -> Array:
-    """(n,) what a file holds: of one state, and of a control that is one for all steps."""
+    """(n,) array for a file, of a single state or a control with one row for all steps."""
     array = _frozen(value, what)
     if array.ndim != 1:
         raise SimulationError(
@@ -57,16 +57,16 @@ def _copied(value: ArrayLike) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class State(Value):
-    """Where everything is and how it moves. A step from the same state is the same to the bit.
+    """Configuration, velocity and time of a world. Steps from equal states are the same to the bit.
 
     With leading axes it stands for many states at one time, for `Simulation.rollout`.
 
     Attributes:
         q: (..., n_q) configuration.
         v: (..., n_v) velocity.
-        time: [s].
-        report: how the step that led here was solved; None of a state that no step made. Nothing
-        depends on it.
+        time: time [s].
+        report: how the step that led here was solved; None if no step made the state. Nothing
+            depends on it.
 
     Raises:
         SimulationError: q or v is not an array of finite numbers, or time is not finite.
@@ -85,7 +85,7 @@ class State(Value):
 
     @classmethod
     def _made(cls, q: Array, v: Array, time: float, report: _engine.StepReport) -> State:
-        """From arrays of a step, which are fresh and finite."""
+        """Make a state from arrays of a step, which are fresh and finite."""
         q.setflags(write=False)
         v.setflags(write=False)
         made = object.__new__(cls)
@@ -93,24 +93,23 @@ class State(Value):
         return made
 
     def __getattr__(self, name: str) -> Any:
-        # Only a step's report is not there from the start: few look at it, and a loop makes one for
-        # each step.
+        # The report of a step is converted on first access: few callers read it, and a loop makes
+        # one for each step.
         if name != "report" or "_of_engine" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return self.__dict__.setdefault("report", report_from(self.__dict__["_of_engine"]))
 
     def save(self, path: str | PathLike[str], control: Control | None = None) -> None:
-        """Write it as JSON, whole or not at all; `load` gives the same numbers to the bit.
+        """Write the state as JSON, whole or not at all; `load` returns the same numbers to the bit.
 
-        Given a control that is one for all steps, `Control.load` gives that too: what it drives
-        goes on exactly.
+        If a control with one row for all steps is given, `Control.load` returns it, so that a
+        driven simulation can continue exactly.
 
         Raises:
-            FileError: it cannot be written.
-            SimulationError: it is not one state, or the control is not one for all steps.
+            FileError: the file cannot be written.
+            SimulationError: this is not a single state, or the control is not one for all steps.
         """
-        # repr of a float, which json writes, is the shortest text that is read back as the same
-        # number.
+        # json writes the repr of a float: the shortest text that is read back as the same number.
         content: dict[str, Any] = {"format": _FORMAT, "time": float(self.time)}
         content |= {name: _row(x, name).tolist() for name, x in (("q", self.q), ("v", self.v))}
         driven = {} if control is None else {name: getattr(control, name) for name in DRIVES}
@@ -119,11 +118,11 @@ class State(Value):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> State:
-        """What `save` wrote.
+        """Load a state that `save` wrote.
 
         Raises:
-            FileError: it cannot be read.
-            SimulationError: it is not a state.
+            FileError: the file cannot be read.
+            SimulationError: the file is not a state.
         """
         return _load(
             path,
@@ -135,17 +134,17 @@ class State(Value):
 
 @dataclass(frozen=True, eq=False)
 class Control(Value):
-    """What drives a step; it is held until the end of the step.
+    """Inputs of a step, constant until the end of the step.
 
-    For `Simulation.rollout` each array may have a row for each step, (..., steps, n), or one for
-    all, (n,) or (..., 1, n), with leading axes for many runs.
+    For `Simulation.rollout` each array may have a row for each step, (..., steps, n), or one row
+    for all, (n,) or (..., 1, n), with leading axes for many runs.
 
     Attributes:
-        tau: (n_v,) forces of the joints [N m or N], on what moves freely the wrench in its own
-        axes; None for none.
-        q_target: (n_q,) positions that motors pull to; None: where the joints are, so that only
-        v_target counts.
-        v_target: (n_v,) velocities that motors pull to; None: rest.
+        tau: (n_v,) forces of the joints [N m or N], and wrenches on free bodies in their own axes;
+            None for none.
+        q_target: (n_q,) target positions of motors; None for the present positions, so that only
+            v_target counts.
+        v_target: (n_v,) target velocities of motors; None for rest.
     """
 
     tau: ArrayLike | None = None
@@ -153,19 +152,19 @@ class Control(Value):
     v_target: ArrayLike | None = None
 
     def copy(self) -> Control:
-        """The same numbers in arrays of its own, which nothing writes to."""
+        """Return a control with the same numbers in read-only arrays of its own."""
         return Control(
             *(x if x is None else _copied(x) for x in (self.tau, self.q_target, self.v_target))
         )
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Control:
-        """What `State.save` wrote beside the state: nothing drives where it was not given a
-        control.
+        """Load the control that `State.save` wrote; an empty control if none was saved.
 
         Raises:
-            FileError: it cannot be read.
-            SimulationError: it is not a state, or what drives is not a list of finite numbers.
+            FileError: the file cannot be read.
+            SimulationError: the file is not a state, or its control is not a list of finite
+                numbers.
         """
         return _load(
             path,
@@ -177,7 +176,7 @@ _Loaded = TypeVar("_Loaded")
 
 
 def _load(path: str | PathLike[str], make: Callable[[Any], _Loaded]) -> _Loaded:
-    """What is made of the content of a file of a state."""
+    """Make an object from the content of a state file."""
     try:
         content: Any = json.loads(read_file(path, max_bytes=_MAX_BYTES))
         if content["format"] != _FORMAT:
