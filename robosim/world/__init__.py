@@ -1,5 +1,4 @@
-"""Worlds: robots and free objects, obstacles, materials, motors and closed loops. What a simulation
-is of."""
+"""Worlds to simulate: robots and free objects, obstacles, materials, motors and closed loops."""
 
 from robosim.world.closure import Closure, JointEquality, PointClosure, Weld
 from robosim.world.material import Material

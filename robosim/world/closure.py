@@ -1,5 +1,4 @@
-"""What closes loops, which a tree of joints cannot have: points and frames held together, and laws
-between joints."""
+"""Constraints that a tree of joints cannot have: closed loops of links, and laws between joints."""
 
 from __future__ import annotations
 
@@ -24,21 +23,22 @@ TERMS = 5
 
 @dataclass(frozen=True)
 class PointClosure(Value):
-    """A point of link `b` stays at a point of link `a`: a ball joint, a pin of a flat linkage, a
-    wire through a ring.
+    """A point of link `b` stays at a point of link `a`.
+
+    Examples are a ball joint, a pin of a planar linkage and a wire through a ring.
 
     Attributes:
         a: name of a link; the model's root link for the world.
-        b: name of another.
+        b: name of another link.
         at_a: (3,) the point in `a` [m], or (4, 4) a frame there.
         at_b: (3,) the point in `b` [m], or (4, 4) a frame there.
-        axes: of the frame at `a`, those along which the points stay together: `xyz`, or fewer where
-        the mechanism
-            leaves fewer (of a linkage that moves in the plane of x and z, `xz`) or the point may
-            slide.
+        axes: axes of the frame at `a` along which the points stay together: `xyz`, or fewer if the
+            mechanism leaves fewer (`xz` for a linkage that moves in the plane of x and z) or the
+            point may slide.
 
     Raises:
-        SimulationError: a point or frame is neither, or the axes are not of x, y and z.
+        SimulationError: a point or frame has the wrong shape or is not finite, or the axes are not
+            of x, y and z.
     """
 
     a: str
@@ -67,10 +67,11 @@ class PointClosure(Value):
         at_a: ArrayLike = (0.0, 0.0, 0.0),
         axes: str = "xyz",
     ) -> PointClosure:
-        """At the point of `a`, with that point of `b` which is there in the configuration q.
+        """Close the loop at the point of `a`, with the point of `b` that coincides in configuration
+        q.
 
         Raises:
-            SimulationError: as the class; or a link has no such name.
+            SimulationError: as in the class; or no link has that name.
         """
         X_ab = _relative(model, q, a, b)
         point = np.linalg.inv(X_ab) @ _frame(at_a, "at_a")[:, 3]
@@ -79,16 +80,17 @@ class PointClosure(Value):
 
 @dataclass(frozen=True)
 class Weld(Value):
-    """Two links stay as they are to each other: what is gripped, or closes a loop without play.
+    """Two links keep their relative pose: a gripped object, or a loop closed without play.
 
     Attributes:
         a: name of a link; the model's root link for the world.
-        b: name of another.
-        at_a: (4, 4) a frame in `a`, or (3,) a point of it, with its axes.
-        at_b: (4, 4) the frame in `b` that stays there, or (3,) a point of it, with its axes.
+        b: name of another link.
+        at_a: (4, 4) a frame in `a`, or (3,) the origin of a frame with the axes of `a`.
+        at_b: (4, 4) the frame in `b` that coincides with it, or (3,) its origin, with the axes of
+            `b`.
 
     Raises:
-        SimulationError: a frame is none.
+        SimulationError: a frame has the wrong shape or is not finite.
     """
 
     a: str
@@ -104,10 +106,10 @@ class Weld(Value):
 
     @classmethod
     def where_it_is(cls, model: Model, q: ArrayLike, a: str, b: str) -> Weld:
-        """As the links are to each other in the configuration q.
+        """Weld two links at their relative pose in configuration q.
 
         Raises:
-            SimulationError: a link has no such name.
+            SimulationError: no link has that name.
         """
         return cls(a, b, _relative(model, q, a, b))
 
@@ -116,17 +118,17 @@ class Weld(Value):
 class JointEquality(Value):
     """A joint follows a law of another: q = c0 + c1 q_of + c2 q_of^2 + c3 q_of^3 + c4 q_of^4.
 
-    Unlike a joint that mimics, which has no position of its own, it can be off the law, and comes
-    back to it.
+    Unlike a mimic joint, which has no position of its own, the joint can violate the law and
+    returns to it.
 
     Attributes:
-        joint: that follows, with one position.
-        of: that it follows, with one position; None holds the joint at c0.
+        joint: joint that follows, with one position.
+        of: joint to follow, with one position; None holds the first joint at c0.
         coefficients: c0, c1, ..., five at most [rad or m, per power of rad or m].
 
     Raises:
         SimulationError: the coefficients are not one to five finite numbers, or more than c0
-        without a joint to follow.
+            without a joint to follow.
     """
 
     joint: str
@@ -151,7 +153,7 @@ class JointEquality(Value):
 
 
 Closure = PointClosure | Weld | JointEquality
-"""What `World` takes as `closures`."""
+"""Type of the entries of `World.closures`."""
 
 
 def closure_name(closure: PointClosure | Weld) -> str:
@@ -159,7 +161,7 @@ def closure_name(closure: PointClosure | Weld) -> str:
 
 
 def _frame(value: ArrayLike, what: str) -> Array:
-    """A frame (4, 4), or one at a point (3,)."""
+    """Return a frame (4, 4) from a frame, or from its origin (3,)."""
     X = np.asarray(value, dtype=np.float64)
     if X.shape not in ((3,), (4, 4)) or not np.isfinite(X).all():
         raise SimulationError(
@@ -169,7 +171,7 @@ def _frame(value: ArrayLike, what: str) -> Array:
 
 
 def _relative(model: Model, q: ArrayLike, a: str, b: str) -> Array:
-    """X_ab of two links."""
+    """Return the pose X_ab of link b in link a."""
     for link in a, b:
         if link not in model.link_names:
             raise SimulationError(f"there is no link {link!r}{suggestion(link, model.link_names)}")

@@ -1,10 +1,9 @@
-"""World files: YAML of our own, to be written by hand as well as by `World.save`.
+"""World files: YAML, written by hand or by `World.save`.
 
     format: robosim-world
     version: 1
     name: cell
-    scene:                                    # optional: the entries of a scene file, or the name
-                                              of one
+    scene:                   # optional: the entries of a scene file, or the name of one
       objects:
         - {name: floor, half_space: {}}
     parts:
@@ -12,20 +11,24 @@
       - {name: hand, robot: gripper_2f, on: left/tool0}
       - {name: crate, body: {box: {size: [0.1, 0.1, 0.1]}}, mass: 0.5, pose: {xyz: [0.4, 1.2,
         0.05]}}
-    materials:                                # optional
+    materials:               # optional
       - {of: crate, friction: 0.7}
       - {of: [crate, floor], friction: 0.4}
     motors: {left/elbow_joint: {position_gain: 2000, velocity_gain: 100}}
-    closures:
-      - {weld: [left/tool0, crate]}           # or point: with at_a, at_b, axes; or equality: with
-        of, coefficients
+    closures:                # or point: with at_a, at_b, axes; or equality: with of, coefficients
+      - {weld: [left/tool0, crate]}
 
-A part has one of: `robot`, the name of a bundled robot or the path of a file, from the world file's
-folder, with an optional `base` (fixed, floating, described); `body`, a shape as in scene files,
-with its `mass`; or `model`, the number of one of `models`, which hold all that a model is made of:
-so `save` writes them, to the bit. The first part may be without a name. `pose` is {xyz, rpy |
-quaternion} or a matrix (4, 4); `q` positions by name, the name of a state, or a list. Lengths in m,
-angles in rad. Unknown keys, formats and versions are refused by name.
+A part has one of these keys:
+
+- `robot`: the name of a bundled robot, or the path of a file relative to the folder of the world
+  file, with an optional `base` (fixed, floating, described)
+- `body`: a shape as in scene files, with its `mass`
+- `model`: the number of one of `models`, which hold everything that a model is made of; `save`
+  writes these, to the bit
+
+The first part may be without a name. `pose` is {xyz, rpy | quaternion} or a matrix (4, 4). `q` is
+positions by name, the name of a state, or a list. Lengths are in m, angles in rad. Unknown keys,
+formats and versions are refused by name.
 """
 
 from __future__ import annotations
@@ -60,7 +63,7 @@ FORMAT, VERSION = "robosim-world", 1
 
 
 def write_world(world: World, path: str | PathLike[str]) -> None:
-    """See `World.save`."""
+    """Write a world file. See `World.save`."""
     models: list[Model] = []
     parts = []
     for part, start in zip(world._parts, world._starts, strict=True):
@@ -91,7 +94,7 @@ def write_world(world: World, path: str | PathLike[str]) -> None:
 
 
 def _changed(value: Material | Motor) -> dict[str, Any]:
-    """The fields that have another value than their default."""
+    """Return the fields that differ from their default."""
     return {
         f.name: getattr(value, f.name) for f in fields(value) if getattr(value, f.name) != f.default
     }
@@ -111,7 +114,7 @@ def _closure_entry(closure: Closure) -> dict[str, Any]:
 
 
 def read_world(path: str | PathLike[str]) -> World:
-    """See `World.load`."""
+    """Read a world file. See `World.load`."""
     from robosim.world.world import World
 
     root, folder = read_yaml(path), Path(path).parent
@@ -157,7 +160,7 @@ def _entries(top: dict[str, Node], name: str) -> list[Node]:
 
 
 def _located(node: Node, make: Any, *arguments: Any, **named: Any) -> Any:
-    """What `make` makes; an error without a place gets that of the node."""
+    """Return the result of `make`; an error without a location gets that of the node."""
     try:
         return make(*arguments, **named)
     except RobosimError as error:

@@ -1,4 +1,4 @@
-"""`Material`: how surfaces touch."""
+"""`Material`: friction, restitution and compliance of a surface."""
 
 from __future__ import annotations
 
@@ -14,27 +14,24 @@ __all__ = ["Material"]
 
 @dataclass(frozen=True)
 class Material(Value):
-    """How a surface touches others.
+    """Contact properties of a surface.
 
-    Two surfaces have the geometric means of their values, so that two of one material have its own.
-    What they give adds up, as of springs one behind the other, with the mean of their relaxation
-    times by what each gives.
+    Two surfaces in contact have the geometric means of their values, so that two surfaces of one
+    material have its values. Compliances add up, as for springs in series, and the relaxation time
+    is the mean weighted by compliance.
 
     Attributes:
-        friction: Coulomb's mu: the greatest force along each of two axes across the normal, per
-        normal force.
-        restitution: share of the approaching speed that comes back, 0 (none) to 1.
-        torsional_friction: greatest moment about the normal, per normal force [m].
-        rolling_friction: greatest moment about each axis across the normal, per normal force [m].
-        compliance: how far each point of a contact gives along the normal, per force: one over its
-        stiffness [m/N]. 0
-            is hard, to rounding.
-        relaxation_time: of what gives: its damping over its stiffness [s].
+        friction: Coulomb's mu: largest force along each of two tangential axes, per normal force.
+        restitution: fraction of the approach speed that is returned, 0 (none) to 1.
+        torsional_friction: largest moment about the normal, per normal force [m].
+        rolling_friction: largest moment about each tangential axis, per normal force [m].
+        compliance: displacement of each contact point along the normal per force, the inverse of
+            stiffness [m/N]. 0 is hard, to rounding.
+        relaxation_time: damping over stiffness of a compliant contact [s].
 
     Raises:
-        SimulationError: a number is negative or not finite, the restitution is above 1, or there is
-        one beside a
-            compliance: what gives comes back by itself.
+        SimulationError: a number is negative or not finite, restitution is above 1, or restitution
+            and compliance are both positive: compliant contacts rebound elastically.
     """
 
     friction: float = 1.0
@@ -61,11 +58,11 @@ class Material(Value):
             )
 
     def numbers(self) -> tuple[float, ...]:
-        """All six, in this order."""
+        """Return all six numbers, in the order of the attributes."""
         return tuple(getattr(self, field.name) for field in fields(self))
 
     def against(self, other: Material) -> Material:
-        """That of this surface against another."""
+        """Return the material of the contact of this surface with another."""
         friction, restitution, torsional_friction, rolling_friction = (
             float(np.sqrt(x * y))
             for x, y in zip(self.numbers()[:4], other.numbers()[:4], strict=True)

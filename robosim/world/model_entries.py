@@ -1,9 +1,8 @@
-"""Models as entries of a world file: all that a model is made of, as plain data, and through all
-checks of the builder.
+"""Models as entries of a world file: plain data that passes all checks of the builder.
 
 An entry holds the arguments of `robosim.model.rebuilt.rebuilt_model`. Parts of a model are mappings
-of their fields; what has its default is left out. Meshes stand once in an entry and are referred to
-by number.
+of their fields, without fields that have their default. Meshes are stored once per entry and
+referred to by number.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _WORDS = {"null": None, "true": True, "false": False}
 
 
 def model_entry(model: Model) -> dict[str, Any]:
-    """All that a model is made of, for `robosim.scene.save.flow`."""
+    """Return everything that a model is made of, for `robosim.scene.save.flow`."""
     arguments = model_arguments(model)
     description = dict(arguments["description"])
     meshes: list[TriangleMesh] = []
@@ -58,7 +57,7 @@ def model_entry(model: Model) -> dict[str, Any]:
         return {"mesh": number(value)} if isinstance(value, TriangleMesh) else shape_entry(value)
 
     def record(part: Any) -> dict[str, Any]:
-        """The fields that have no default, and those that have another value."""
+        """Return the fields without a default, and those that differ from it."""
         found: dict[str, Any] = {}
         for field in fields(part):
             value = getattr(part, field.name)
@@ -103,11 +102,11 @@ def model_entry(model: Model) -> dict[str, Any]:
 
 
 def model_from(node: Node) -> Model:
-    """The model of an entry.
+    """Make the model of an entry.
 
     Raises:
-        SceneError: the entry is none, with file:line.
-        ModelError: what it says makes no model.
+        SceneError: this is not a valid entry, with file:line.
+        ModelError: the entry does not make a valid model.
     """
     keys = ("name", "meshes", "description", "numbers", "collision_pairs", "disabled_collisions")
     entry = node.mapping("model", keys=keys, required=keys)
@@ -203,8 +202,8 @@ def model_from(node: Node) -> Model:
 
 
 def _typed(kind: str, value: Any) -> Any:
-    """A value of a field of this type: YAML has lists for tuples, and whole numbers without a
-    point."""
+    """Convert a value to the type of a field: YAML has lists for tuples, and whole numbers without
+    a point."""
     if isinstance(value, list) and kind.startswith("tuple"):
         return tuple(_typed("float" * ("float" in kind), x) for x in value)
     if isinstance(value, dict) and "float" in kind:
@@ -213,8 +212,8 @@ def _typed(kind: str, value: Any) -> Any:
 
 
 def plain(node: Node) -> Any:
-    """A node as text, numbers, None, lists and dicts. Quoted text stays text, as names that look
-    like numbers are."""
+    """Convert a node to text, numbers, None, lists and dicts. Quoted text stays text, even if it
+    looks like a number."""
     if isinstance(node.value, dict):
         return {key: plain(x) for key, x in node.value.items()}
     if isinstance(node.value, list):
@@ -230,7 +229,7 @@ def plain(node: Node) -> Any:
 
 
 def _array(node: Node, what: str) -> NDArray[np.float64]:
-    """Numbers, infinite ones among them."""
+    """Return an array of numbers, which may be infinite."""
     try:
         return np.array(plain(node), dtype=np.float64)
     except (TypeError, ValueError):
@@ -246,7 +245,7 @@ def _mesh(node: Node) -> TriangleMesh:
 
 
 def _rows(node: Node, what: str) -> NDArray[np.float64]:
-    """Rows of three doubles in base64."""
+    """Decode rows of three doubles from base64."""
     try:
         data = base64.b64decode(node.text(what), validate=True)
         return np.frombuffer(data, dtype="<f8").reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""`Motor`: what drives a joint."""
+"""`Motor`: a drive of a joint."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ __all__ = ["Motor"]
 
 @dataclass(frozen=True)
 class Motor:
-    """A drive that pulls a joint to a position and a velocity, within a limit.
+    """A drive that pulls a joint to a target position and velocity, within a force limit.
 
-    tau = position_gain (q_target - q) + velocity_gain (v_target - v), of q and v at the end of each
-    step: it is as steady with stiff gains as with weak ones.
+    tau = position_gain (q_target - q) + velocity_gain (v_target - v), with q and v at the end of
+    each step. It is therefore stable with stiff gains, too.
 
     Attributes:
-        position_gain: [N m/rad or N/m]; of joints with one position.
+        position_gain: [N m/rad or N/m]; for joints with one position.
         velocity_gain: [N m s/rad or N s/m].
-        limit: of |tau| [N m or N]; None: the joint's effort limit.
+        limit: largest |tau| [N m or N]; None for the joint's effort limit.
     """
 
     position_gain: float = 0.0

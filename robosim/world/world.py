@@ -1,4 +1,4 @@
-"""`World`: robots and free objects, obstacles, and what they are made of."""
+"""`World`: robots and free objects, obstacles, materials, motors and closures."""
 
 from __future__ import annotations
 
@@ -34,30 +34,25 @@ Configuration = ArrayLike | Mapping[str, float]
 
 
 class World:
-    """Robots and free objects among obstacles, with materials, motors and closed loops: what a
-    simulation is of.
+    """Robots and free objects among obstacles, with materials, motors and closed loops.
 
-    A world begins with one robot, or empty, and grows by `add`: another robot, a tool on a flange,
-    a free object. Each part keeps what its files say of it: limits, groups, named states, pairs
-    that do not collide. With a name, all of its names begin with that name and a slash.
+    A world begins empty or with one robot, and grows by `add`: another robot, a tool on a flange, a
+    free object. Each part keeps the limits, groups, named states and disabled collision pairs of
+    its files. If a part has a name, all of its names begin with that name and a slash.
 
     Args:
-        model: the first part, whose names stay as they are; None for an empty world.
-        scene: obstacles, and which pairs may touch without being told (`Scene.allow`); None for
-        none.
-        materials: by name of a link or an object, or by a pair of names; `Material()` where nothing
-        is said.
+        model: first part, whose names stay unchanged; None for an empty world.
+        scene: obstacles, and pairs that may touch without a warning (`Scene.allow`); None for none.
+        materials: by name of a link or an object, or by a pair of names; `Material()` by default.
         motors: by name of a joint.
         closures: points and frames of links that stay together, and laws between joints. Two links
-        that one holds
-            together do not collide, as those that a joint connects.
-        q: the configuration of the first part at the start: (n_q,), positions by name, or the name
-        of a state such as
-            "ready"; None for the neutral one.
-        name: of the world.
+            that a closure holds together do not collide, like two links that a joint connects.
+        q: start configuration of the first part: (n_q,), positions by name, or the name of a state
+            such as "ready"; None for the neutral configuration.
+        name: name of the world.
 
     Raises:
-        SimulationError: an argument is of another type.
+        SimulationError: an argument has the wrong type.
 
     Example:
         >>> import robosim
@@ -102,7 +97,7 @@ class World:
             self._begin(model, q)
 
     def _begin(self, model: Model, q: Configuration | None) -> None:
-        """Make this the first part, whose names stay as they are."""
+        """Make this the first part, whose names stay unchanged."""
         self._parts, self._starts = [Part("", model, ROOT, np.eye(4))], [_configuration(model, q)]
         self._model = model
 
@@ -120,29 +115,28 @@ class World:
     ) -> None:
         """Add a robot, a tool or a free object.
 
-        Its links and joints are called "name/link" and "name/joint"; the link of a part that has
-        just one is called "name". Links of different parts collide, but for those that are welded
-        together.
+        The links and joints of the part are called "name/link" and "name/joint"; the link of a part
+        with a single link is called "name". Links of different parts collide, except those that are
+        welded together.
 
         Args:
-            model: of the part. One with a floating base is free, one with a fixed base is welded to
-            what carries it.
-            name: of the part, which no other has.
-            pose: (4, 4) of its root link in the world or, with `on`, in that link; None for the
-            same frame. A free
-                part is there at the start; None leaves its base where `q` has it.
-            on: the link that carries it, such as "left/tool0"; None for the world.
-            q: its configuration at the start, as of `World`, by its own names.
-            materials: by the part's own names; a pair may also name what is there already.
+            model: model of the part. A model with a floating base is free; one with a fixed base is
+                welded to its parent.
+            name: name of the part, unique in the world.
+            pose: (4, 4) pose of the root link in the world or, with `on`, in that link; None for
+                the same frame. A free part starts at this pose; None leaves its base where `q` has
+                it.
+            on: link that carries the part, such as "left/tool0"; None for the world.
+            q: start configuration of the part, as in `World`, by its own names.
+            materials: by the part's own names; a pair may also name existing links and objects.
             motors: by the part's own names.
-            closures: of the part's own links and joints.
+            closures: closures of the part's own links and joints.
 
         Raises:
             SimulationError: the name is empty or taken.
-            SceneError: the pose is no pose.
-            ModelError: there is no link `on`, or it is to carry a floating base; gravity is another
-            one; or q is no
-                configuration of the model.
+            SceneError: the pose is not valid.
+            ModelError: there is no link `on`, or it would carry a floating base; gravity differs;
+                or q is not a configuration of the model.
         """
         check_type(model, Model, "model", SimulationError)
         if not isinstance(name, str) or not name:
@@ -155,7 +149,7 @@ class World:
             )
         part = Part(name, model, ROOT if on is None else on, checked_pose(pose, f"part {name!r}"))
         for k, one in enumerate((*self._parts, part)):
-            # A first part of no name has not been beside others before.
+            # A nameless first part has not been checked against other parts before.
             if k in (0, len(self._parts)):
                 check_part(one, self._parts[:k])
         _check_values(materials, Material, "materials")
@@ -202,14 +196,14 @@ class World:
         """Add a free object: one rigid body of one shape, of uniform density.
 
         Args:
-            name: of its link.
-            shape: in the frame of its link.
-            mass: [kg].
+            name: name of the object and its link.
+            shape: shape in the frame of the link.
+            mass: mass [kg].
             pose: (4, 4) in the world at the start; None for the world's frame.
-            material: of its surface; None for `Material()`.
+            material: material of its surface; None for `Material()`.
 
         Raises:
-            SimulationError: as of `add`.
+            SimulationError: as in `add`.
             ModelError: the mass is not positive.
             MeshError: the shape has no volume, or is a rounded convex mesh.
         """
@@ -227,8 +221,7 @@ class World:
 
     @property
     def model(self) -> Model:
-        """All parts in one model: the first itself, where there is no other. A new one after each
-        `add`.
+        """All parts in one model, composed anew after each `add`. A single part is returned itself.
 
         Raises:
             SimulationError: the world has no part.
@@ -241,7 +234,7 @@ class World:
 
     @property
     def start(self) -> Array:
-        """(n_q,) the configuration where everything was added, a fresh array."""
+        """(n_q,) start configuration of all parts, a fresh array."""
         model = self.model
         if model is self._parts[0].model:
             return np.array(self._starts[0])
@@ -252,29 +245,29 @@ class World:
         return q
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write all of the world as one file of YAML, whole or not at all; `load` gives the same
+        """Write the whole world as one YAML file, whole or not at all; `load` returns the same
         numbers to the bit.
 
         Raises:
-            FileError: it cannot be written.
-            SceneError: it would be too large to be read again.
-            ModelError: a part is of a simulation that has moved the joint of its floating base.
+            FileError: the file cannot be written.
+            SceneError: the file would be too large to be read again.
+            ModelError: a part is from a simulation that has moved the joint of its floating base.
         """
         write_world(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> World:
-        """Read a world file, written by `save` or by hand: `robosim/world/files.py` tells its
+        """Read a world file, written by `save` or by hand. See `robosim/world/files.py` for the
         format.
 
         Raises:
-            FileError: it cannot be read.
-            SceneError: it is no world file, or something in it cannot be, with file:line.
+            FileError: the file cannot be read.
+            SceneError: the file is not a world file, or an entry is not valid, with file:line.
         """
         return read_world(path)
 
     def copy(self) -> World:
-        """The same world, which can grow by itself."""
+        """Return an independent copy, to which parts can be added."""
         other = World(
             None,
             self.scene.copy(),
@@ -316,7 +309,7 @@ def _check_values(given: Mapping[Any, Any] | None, kind: type[Any], what: str) -
 
 @maker
 def _rebuilt_world(parts: Sequence[tuple[str, Model, str, Array, Array]], **made_of: Any) -> World:
-    """The world that was pickled, part by part."""
+    """Rebuild a pickled world, part by part."""
     first = [(model, q) for name, model, _, _, q in parts if not name]
     model, q = first[0] if first else (None, None)
     world = World(model, q=q, **made_of)
@@ -328,7 +321,7 @@ def _rebuilt_world(parts: Sequence[tuple[str, Model, str, Array, Array]], **made
 
 
 def _configuration(model: Model, q: Configuration | None) -> Array:
-    """(n_q,) a fresh array."""
+    """Return a configuration (n_q,) in a fresh array."""
     if q is None:
         return model.neutral()
     if isinstance(q, str | Mapping):
@@ -339,7 +332,7 @@ def _configuration(model: Model, q: Configuration | None) -> Array:
 
 
 def _renamed(closure: Closure, part: Part) -> Closure:
-    """A closure of a part in the whole."""
+    """Rename the links and joints of a part's closure to those of the whole."""
     if isinstance(closure, JointEquality):
         of = None if closure.of is None else part.renamed(closure.of)
         return replace(closure, joint=part.renamed(closure.joint), of=of)
