@@ -1,4 +1,4 @@
-"""Scenes: obstacles, held objects, allowed contacts, named starts and goals; their files and
+"""Scenes: obstacles, held objects, allowed contacts, named starts and goals, scene files and
 bundled generators."""
 
 from robosim.scene.bundled import bundled_scenes, load_scene

@@ -1,5 +1,4 @@
-"""The scenes that come with robosim: one instance of each family, ready for the command line and
-examples."""
+"""Scenes that come with robosim: one instance of each family, for the command line and examples."""
 
 from __future__ import annotations
 
@@ -29,16 +28,17 @@ def load_scene(source: str | PathLike[str], *, model: Model | None = None) -> Sc
     """Load a bundled scene by name, or a scene file.
 
     A bundled scene is instance 0 of its family, with a start "start" and a goal "goal" for the
-    robot: kept as a file for the bundled arms, and generated (in a second or so) for others.
+    robot. It is read from a file for the bundled arms, and generated (in about a second) for other
+    robots.
 
     Args:
         source: one of `bundled_scenes()`, or the path of a YAML scene file.
-        model: the robot that a bundled scene is for; the bundled UR5 by default.
+        model: robot of a bundled scene; the bundled UR5 by default.
 
     Raises:
         FileError: there is no such scene or file.
         SceneError: the file is not a valid scene (with file:line), or the robot cannot solve the
-        bundled scene.
+            bundled scene.
     """
     name = fspath(source)
     if name not in families():

@@ -1,4 +1,4 @@
-"""Clouds of points as depth cameras and lidars give them, made fit to be obstacles."""
+"""Cleaning of point clouds of depth cameras and lidars, for use as obstacles."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ __all__ = ["CleanCloud", "clean_cloud"]
 
 
 class CleanCloud(NamedTuple):
-    """What is left of a cloud of points."""
+    """Result of `clean_cloud`: the remaining points, and the numbers of removed points."""
 
     points: NDArray[np.float64]
-    """(k, 3) in W [m]."""
+    """(k, 3) remaining points in W [m]."""
     radius: float
-    """Of the ball about each point [m]: as given, and more by how far a point is from the one that
-    stands for it."""
+    """Radius of the sphere about each point [m]: the given radius, enlarged by the largest distance
+    of a merged point to the point that replaces it."""
     not_finite: int
-    """How many points were not finite, as cameras give them where they see nothing."""
+    """Number of points that were not finite, as cameras report where they measure nothing."""
     out_of_range: int
-    """How many points were nearer to the camera than `near`, or farther than `far`."""
+    """Number of points nearer to the camera than `near`, or farther than `far`."""
     on_robot: int
-    """How many points were within the margin of the robot, or of what it holds."""
+    """Number of points within the margin of the robot, or of its attached objects."""
     merged: int
-    """How many points of the others another one stands for."""
+    """Number of points that another point replaces."""
 
 
 def clean_cloud(
@@ -51,33 +51,36 @@ def clean_cloud(
     voxel: float | None = None,
     threads: int = 0,
 ) -> CleanCloud:
-    """Points of a camera in W: without those that are none, those on the robot, and more than a
-    grid holds.
+    """Clean the points of a camera: remove invalid points and points on the robot, and thin the
+    rest.
 
-    Points that are not finite or out of range go first, then those on the robot, and what is left
-    is merged: of each cell of a grid remains one point, the middle of the box about the cell's
-    points. Obstacles never shrink by that: no point is farther from the one that stands for it than
-    the radius has grown, at most half the diagonal of a cell, 0.87 `voxel`. So the balls about all
-    points lie within the fewer ones, which reach at most 1.74 `voxel` beyond them. 100,000 points
-    take some tens of milliseconds.
+    Points that are not finite or out of range are removed first, then points on the robot. The rest
+    is merged on a grid: each cell keeps one point, the center of the bounding box of the cell's
+    points. Obstacles never shrink: the radius grows by the largest distance of a point to the point
+    that replaces it, at most half the diagonal of a cell, 0.87 `voxel`. The spheres about all
+    original points thus lie within the spheres of the result, which reach at most 1.74 `voxel`
+    beyond them. 100,000 points take some tens of milliseconds.
 
     Args:
         points: (n, 3) or organized (h, w, 3), in the camera's frame C [m].
-        radius: of the ball about each point that is an obstacle [m].
-        pose: X_WC (4, 4), where the camera is; by default points are in W.
-        near, far: points nearer to the camera or farther from it are left out [m]: many cameras
-        give zero for nothing.
-        model, q: the robot and its configuration (n_q,) when the picture was taken: points on it
-        are left out.
-        scene: whose attached objects the robot holds: points on these are left out, too.
-        margin: a point within this of the robot's exact colliders is on it [m]. Choose what camera
-        and calibration may
-            err, and at least the radius of the result, or what is left may touch the robot. An
-            obstacle as near as
-            that is not seen.
-        voxel: edge of the grid's cells [m]; without it no points are merged.
-        threads: at most so many look for points on the robot, 0 for as many as there are
-        processors.
+        radius: radius of the sphere about each point that is an obstacle [m].
+        pose: X_WC (4, 4), pose of the camera; by default points are in W.
+        near, far: range of distances from the camera that are kept [m]. Many cameras report zero
+        where they measure nothing.
+        model, q: the robot and its configuration (n_q,) at the time of the picture; points on the
+        robot are removed.
+        scene: scene with the robot's attached objects; points on these are removed, too.
+        margin: distance from the robot's exact colliders within which points count as on it [m].
+            Choose at least the error of camera and calibration, and at least the radius of the
+            result, or remaining points may touch the robot. Obstacles within the margin are not
+            detected.
+        voxel: edge length of the grid's cells [m]; None merges no points.
+        threads: largest number of threads in the search for points on the robot, 0 for the number
+            of processors.
+
+    Raises:
+        SceneError: points have the wrong shape, a length is not valid, only one of model and q is
+            given, or a scene is given without them.
 
     Raises:
         SceneError: points are no such array, a length is not valid, only one of model and q is
@@ -138,7 +141,7 @@ def clean_cloud(
 
 
 def point_rows(points: ArrayLike, what: str) -> NDArray[np.float64]:
-    """(n, 3) of an array (n, 3) or (h, w, 3)."""
+    """Return points (n, 3) or (h, w, 3) as (n, 3)."""
     try:
         P = np.asarray(points, dtype=np.float64)
     except (TypeError, ValueError):
@@ -151,7 +154,7 @@ def point_rows(points: ArrayLike, what: str) -> NDArray[np.float64]:
 
 
 def _robot_alone(model: Model, scene: Scene | None) -> _engine.CollisionScene:
-    """The robot with what it holds, and nothing about it."""
+    """Compile the robot with its attached objects, without obstacles."""
     alone = Scene("robot")
     for name, attachment in ({} if scene is None else scene.attachments).items():
         assert scene is not None

@@ -1,10 +1,10 @@
-"""A scene and a robot become one `_engine.CollisionScene`: objects, the bodies that carry them, and
-the pairs to check.
+"""Compile a scene and a robot to one `_engine.CollisionScene`: objects, their bodies, and the pairs
+to check.
 
-Objects are numbered as the engine has them: the robot's colliders first, then one entry per shape
-of every scene object. Frames: an obstacle is posed in the world, X_WS = X_WO X_OS; an attached
-shape in the body B that carries its link L, X_BS = X_BL X_LO X_OS. Cost: linear in the number of
-objects, but for what is held, which is checked against all others.
+Objects are numbered as in the engine: the robot's colliders first, then one entry per shape of
+every scene object. Frames: an obstacle is posed in the world, X_WS = X_WO X_OS. An attached shape
+is posed in the body B that carries its link L, X_BS = X_BL X_LO X_OS. Cost: linear in the number of
+objects, except for attached objects, which are checked against all others.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ Pairs = NDArray[np.int64]
 def compile_scene(
     scene: Scene, model: Model, *, with_tables: bool = True
 ) -> _engine.CollisionScene:
-    """See `Scene.compile`. What was compiled before is given again (robosim/scene/compiled.py).
+    """Compile a scene, or return it from the cache (robosim/scene/compiled.py). See
+    `Scene.compile`.
 
     Args:
-        scene: what stands about.
+        scene: scene around the robot.
         model: the robot.
-        with_tables: whether what is known of pairs of the robot's own colliders is found, once for
-        each model, and
-            used; it makes planning faster and takes some 50 ms the first time.
+        with_tables: True to use tables about pairs of the robot's own colliders, computed once per
+            model. They make planning faster and take about 50 ms the first time.
     """
     content = _content(scene, with_tables)
     known = compiled_before(model, content)
@@ -54,28 +54,27 @@ def compile_scene(
 
 
 def _content(scene: Scene, with_tables: bool) -> bytes:
-    """A digest of all that decides what becomes of a scene with a given model."""
+    """Return a digest of all content of a scene that affects its compilation with a given model."""
     held = [(name, x.link, *sorted(x.touch_links)) for name, x in sorted(scene.attachments.items())]
     rest = repr((held, sorted(scene.allowed), with_tables))
     return digest_of([b"".join([thing.digest for thing in scene]), rest.encode()])
 
 
 def _compile(scene: Scene, model: Model, with_tables: bool) -> tuple[_engine.CollisionScene, int]:
-    """The scene, and of how many objects, pieces and pairs it is."""
+    """Compile a scene, and count its objects, pieces and pairs."""
     robot = model._engine
-    listed, colliders = robot.frames, robot.colliders  # lists made anew at each access
+    listed, colliders = robot.frames, robot.colliders  # each access makes a fresh list
     frames = {frame.name: frame for frame in listed}
     _check_names(scene, model.name, frames)
     allowed = _Allowed(scene)
     links = [(listed[collider.frame].name, collider.body) for collider in colliders]
 
-    # Every shape of every object, and which rows of the engine's list each object got: the first
-    # and how many.
+    # Shapes of all objects, and rows of each object in the engine's list: the first and the count.
     things = list(scene)
     counts = [len(thing.shapes) for thing in things]
     rows = len(links) + np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
     names = [thing.name for thing, n in zip(things, counts, strict=True) for _ in range(n)]
-    # A hit on any is a hit on the object.
+    # Shapes share the name of their object, so a hit on any shape is a hit on the object.
     shapes = [shape for thing in things for shape in thing.shapes]
     held = {name: frames[attachment.link] for name, attachment in scene.attachments.items()}
     bodies = [
@@ -92,7 +91,7 @@ def _compile(scene: Scene, model: Model, with_tables: bool) -> tuple[_engine.Col
             [thing.shape_poses for thing in things]
         )
 
-    # The robot with itself, then each object with the robot, then objects with each other.
+    # Pairs: the robot with itself, then each object with the robot, then objects with each other.
     own = [(a, b) for a, b in model.collision_pairs if not allowed(links[a][0], links[b][0])]
     pairs = [np.array(own, dtype=np.int64).reshape(-1, 2)]
     pairs += _with_robot(things, scene.attachments, links, held, allowed, rows)
@@ -114,7 +113,7 @@ def _with_robot(
     allowed: _Allowed,
     rows: NDArray[np.int64],
 ) -> list[Pairs]:
-    """Pairs of a collider and an object's shape: object by object, then collider by collider."""
+    """Return pairs of a collider and an object's shape: by object, then by collider."""
 
     def against(name: str) -> NDArray[np.int64]:
         body = held[name].body if name in held else 0
@@ -128,8 +127,7 @@ def _with_robot(
             dtype=np.int64,
         )
 
-    # Most obstacles are told nothing about: they have the same colliders against them, and go
-    # together.
+    # Runs of obstacles without allowed pairs share one list of colliders and are handled together.
     pairs: list[Pairs] = []
     usual: NDArray[np.int64] | None = None
     first = 0
@@ -157,10 +155,13 @@ def _with_held(
     allowed: _Allowed,
     rows: NDArray[np.int64],
 ) -> list[Pairs]:
-    """Pairs of shapes of two objects of which one is held at least, and not both on the same body:
-    held one by held one, the object that was added first on the left."""
+    """Return pairs of shapes of two objects, at least one of them attached, and not both to the
+    same body.
+
+    The pairs are ordered by attached object, with the object that was added first on the left.
+    """
     pairs: list[Pairs] = []
-    before: set[str] = set()  # held ones whose pairs are there
+    before: set[str] = set()  # attached objects whose pairs are complete
     for i, a in enumerate(things if held else ()):
         if a.name not in held:
             continue
@@ -180,12 +181,13 @@ def _with_held(
 
 
 def _products(a: NDArray[np.int64], starts: NDArray[np.int64], counts: NDArray[np.int64]) -> Pairs:
-    """All pairs (m, 2) of an entry of `a` with the `counts` numbers from each of `starts` on.
+    """Return all pairs (m, 2) of an entry of `a` and one of `counts` consecutive numbers from each
+    of `starts`.
 
-    They come range by range, within one in the order of `a`, then of the numbers.
+    The order is by range, then by entry of `a`, then by number.
     """
     n = len(a)
-    if (counts == 1).all():  # the usual case, in the same order
+    if (counts == 1).all():  # the common case, with the same order
         return np.stack([np.tile(a, len(starts)), np.repeat(starts, n)], axis=1)
     ranges = [np.arange(first, first + k) for first, k in zip(starts, counts, strict=True)]
     return np.concatenate(
@@ -194,7 +196,7 @@ def _products(a: NDArray[np.int64], starts: NDArray[np.int64], counts: NDArray[n
 
 
 class _Allowed:
-    """Whether two names may touch."""
+    """Lookup of pairs of names that may touch."""
 
     def __init__(self, scene: Scene) -> None:
         self._pairs = scene.allowed
@@ -204,7 +206,8 @@ class _Allowed:
         self._names = {name for pair in scene.allowed for name in pair}
 
     def names(self, a: str) -> bool:
-        """Whether an allowed pair names it, so that there may be an answer of its own."""
+        """True if an allowed pair contains the name, so that its colliders may differ from
+        others'."""
         return a in self._names
 
     def __call__(self, a: str, b: str) -> bool:
@@ -212,7 +215,7 @@ class _Allowed:
 
 
 def _check_names(scene: Scene, robot: str, frames: dict[str, _engine.Frame]) -> None:
-    """Every name in an allowed pair and every attachment must be there."""
+    """Check that every name in an allowed pair and in an attachment exists."""
     links = frames.keys()
     for thing in scene:
         if thing.name in links:

@@ -1,8 +1,8 @@
-"""Scenes that are compiled already, by what is in them: so that planning again compiles nothing.
+"""Cache of compiled scenes by content, so that repeated planning compiles nothing.
 
-Kept for each model, as long as it: the scenes that were asked for last, a few of them, and fewer
-where they are large. What somebody else still holds is found in any case. A compiled scene is
-immutable and shared by threads.
+The cache of a model lives as long as the model. It keeps the few scenes that were used last, and
+fewer if they are large. A scene that is still referenced elsewhere is always found. Compiled scenes
+are immutable and shared by threads.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 
 __all__ = ["compiled_before", "forget_compiled", "keep_compiled"]
 
-_MOST_SCENES = 8  # of a model
-# Of these together, but for the latest: 100 bytes for a point, up to 1000 for a pair.
+_MOST_SCENES = 8  # per model
+# Total size of these scenes without the latest: 100 bytes per point, up to 1000 per pair.
 _MOST_PARTS = 120_000
 
 
 class _Kept:
-    """The scenes of one model: all that somebody holds, and the latest with how many parts each
-    has."""
+    """Scenes of one model: all that are still referenced, and the latest with their sizes."""
 
     def __init__(self) -> None:
         self.known: WeakValueDictionary[bytes, _engine.CollisionScene] = WeakValueDictionary()
@@ -37,7 +36,7 @@ _lock = threading.Lock()
 
 
 def compiled_before(model: Model, content: bytes) -> _engine.CollisionScene | None:
-    """The scene of this content with this model, if there is one."""
+    """Return the cached scene of this content with this model, or None."""
     with _lock:
         kept = _scenes.get(model)
         if kept is None:
@@ -48,7 +47,8 @@ def compiled_before(model: Model, content: bytes) -> _engine.CollisionScene | No
 
 
 def keep_compiled(model: Model, content: bytes, scene: _engine.CollisionScene, parts: int) -> None:
-    """Have it found from now on. `parts` is how large it is: its objects, points and pairs."""
+    """Store a scene in the cache. `parts` is its size: the number of its objects, points and
+    pairs."""
     with _lock:
         kept = _scenes.setdefault(model, _Kept())
         kept.known[content] = scene
@@ -61,6 +61,6 @@ def keep_compiled(model: Model, content: bytes, scene: _engine.CollisionScene, p
 
 
 def forget_compiled(model: Model) -> None:
-    """Have all scenes with this model compiled anew, as measurements of that need it."""
+    """Remove all scenes of this model from the cache, for example to measure compile times."""
     with _lock:
         _scenes.pop(model, None)

@@ -1,4 +1,4 @@
-"""How distances in a scene change with the configuration."""
+"""Derivatives of distances in a scene with respect to the configuration."""
 
 from __future__ import annotations
 
@@ -14,49 +14,48 @@ __all__ = ["ContactDerivatives", "contact_derivatives"]
 
 
 class ContactDerivatives(NamedTuple):
-    """How two objects of a scene lie, and how that changes with the configuration."""
+    """Distance of two objects of a scene, and its derivatives with respect to the configuration."""
 
     A: str
     """Name of the first object."""
     B: str
-    """Name of the second."""
+    """Name of the second object."""
     witness: Witness
-    """Distance, points and normal from A to B, in W."""
+    """Signed distance, witness points and normal from A to B, in W."""
     rates: WitnessRates
     """Derivatives along the velocity v: distance (n_v,), p_WA, p_WB and normal (3, n_v)."""
     feature_A: Feature
-    """What is nearest of A, and how far the next feature is."""
+    """Nearest feature of A, and the distance to the next feature."""
     feature_B: Feature
-    """The same of B."""
+    """Nearest feature of B, likewise."""
     one_sided: bool
-    """Whether the derivatives hold to one side only, see `robosim.geometry.WitnessDerivatives`."""
+    """True if the derivatives are one-sided, see `robosim.geometry.WitnessDerivatives`."""
 
 
 def contact_derivatives(
     scene: _engine.CollisionScene, q: ArrayLike, *, margin: float = 0.0, smoothing: float = 0.0
 ) -> list[ContactDerivatives]:
-    """Distances of all pairs of objects that are near each other, with exact derivatives in the
-    configuration.
+    """Distances of all pairs of nearby objects, with exact derivatives in the configuration.
 
-    Derivatives are along v, as all of robosim's are: dx = rates.x @ v dt. For joints whose v is
-    dq/dt (all but planar and floating ones) they are those in q. Curved surfaces keep their
-    curvature, so that dn/dq of a ball is not zero.
+    Derivatives are along v, as all derivatives of robosim: dx = rates.x @ v dt. For joints with v =
+    dq/dt (all joints except planar and floating ones) they are derivatives in q. Curved surfaces
+    keep their curvature, so dn/dq of a sphere is not zero.
 
     Args:
-        scene: compiled, see `Scene.compile`.
+        scene: compiled scene, see `Scene.compile`.
         q: (n_q,) configuration.
-        margin: [m] pairs with a signed distance below it are given; overlapping ones by default.
-        smoothing: [m] if not zero, distances, points, normals and their derivatives are those of
-            `robosim.geometry.smoothed_distance`, which do not jump from feature to feature: for
-            optimizers. Which
-            pairs are given and their features are exact in any case, and so are pairs with a mesh.
+        margin: largest signed distance of a pair in the result [m]; overlapping pairs by default.
+        smoothing: smoothing length [m]. If not zero, distances, points, normals and their
+            derivatives are those of `robosim.geometry.smoothed_distance`, which do not jump between
+            features, for optimizers. The selection of pairs, their features, and pairs with a mesh
+            remain exact.
 
     Returns:
         One entry per pair, in the scene's order.
 
     Raises:
-        SceneError: q is not (n_q,) finite numbers, the margin is negative, or smoothing out of
-        range.
+        SceneError: q is not (n_q,) finite numbers, the margin is negative, or smoothing is out of
+            range.
 
     Example:
         >>> import robosim

@@ -1,10 +1,8 @@
-"""Digests: what colliding things are, in 16 bytes each, so that equal content is told at the cost
-of a comparison.
+"""Digests of colliding things: 16 bytes each, so that contents are compared cheaply.
 
-Two that are alike have the same digest, whether or not they are one and the same; for two that
-differ to have one by chance takes some 2^64 of them (BLAKE2b, RFC 7693). That of a body of many
-points is kept as long as the body, which never changes: 300,000 points take 5 ms once, what is made
-of known shapes some microseconds.
+Equal contents have equal digests. A collision by chance takes about 2^64 different contents
+(BLAKE2b, RFC 7693). The digest of a body of many points is cached with the body, which is
+immutable: 300,000 points take 5 ms once, and objects of known shapes take some microseconds.
 """
 
 from __future__ import annotations
@@ -20,12 +18,12 @@ from robosim.geometry import PointCloud, Shape, TriangleMesh, shape_sizes
 __all__ = ["digest_of", "shape_content"]
 
 _SIZES = {kind: tuple(sizes) for kind, sizes in shape_sizes().items()}
-_LARGE = ("convex",)  # types of shapes of any number of points
+_LARGE = ("convex",)  # types of shapes with any number of points
 _known: WeakKeyDictionary[Shape | TriangleMesh | PointCloud, bytes] = WeakKeyDictionary()
 
 
 def digest_of(parts: Iterable[bytes]) -> bytes:
-    """Of some bytes in this order; where one ends and the next begins counts."""
+    """Digest of a sequence of byte strings, including their boundaries."""
     joined = b"".join(
         [piece for part in parts for piece in (len(part).to_bytes(8, "little"), part)]
     )
@@ -33,8 +31,7 @@ def digest_of(parts: Iterable[bytes]) -> bytes:
 
 
 def shape_content(shape: Shape | TriangleMesh | PointCloud) -> bytes:
-    """The type of a shape or body and all that makes one of them; of what may be large its
-    digest."""
+    """Return the type and all numbers of a shape or body; for a large one, their digest."""
     if isinstance(shape, Shape) and shape.type not in _LARGE:
         return b"".join(_content(shape))
     digest = _known.get(shape)

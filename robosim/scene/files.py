@@ -1,37 +1,41 @@
-"""Reading scene files: YAML of our own, to be written by hand as well as by `Scene.save` (save.py).
+"""Reading of scene files: YAML, written by hand or by `Scene.save` (save.py).
 
     format: robosim-scene
     version: 1
     name: desk
-    robot: ur5                      # optional: whom starts and goals are for
+    robot: ur5                      # optional: robot of the starts and goals
     objects:
       - name: top
-        pose: {xyz: [0.6, 0, 0.3], rpy: [0, 0, 0]}         # or quaternion: [x, y, z, w]; default
-                                                           the identity
-        color: [0.6, 0.4, 0.2, 1]                          # optional
-        box: {size: [1.2, 0.8, 0.04]}                      # exactly one shape, or several:
+        pose: {xyz: [0.6, 0, 0.3], rpy: [0, 0, 0]}   # or quaternion: [x, y, z, w]; optional
+        color: [0.6, 0.4, 0.2, 1]                    # optional
+        box: {size: [1.2, 0.8, 0.04]}                # exactly one shape, or several parts:
       - name: hammer
         parts:
           - cylinder: {radius: 0.01, length: 0.3}
           - box: {size: [0.1, 0.03, 0.03]}
             pose: {xyz: [0, 0, 0.15]}
     allowed: [[hammer, top]]
-    attached: [{object: hammer, link: tool0, touch_links: [left_finger]}]   # the object's pose is
-                                                                            then in
-        that link
+    attached:                       # the pose of an attached object is in the frame of its link
+      - {object: hammer, link: tool0, touch_links: [left_finger]}
     starts: {start: {shoulder_pan_joint: 0.5}}
-    goals: {goal: {joints: {shoulder_pan_joint: 1}}, other: {link: tool0, pose: {xyz: [0.5, 0,
-    0.4]}}}
+    goals:
+      goal: {joints: {shoulder_pan_joint: 1}}
+      other: {link: tool0, pose: {xyz: [0.5, 0, 0.4]}}
 
-Shapes: those of robosim.geometry.Shape, by name and sizes (`robosim.geometry.shape_sizes`): sphere
-{radius}, box {size}, cylinder {radius, length}, capsule {radius, length}, ellipsoid {radii}, cone
-{radius, length}, half_space {}, convex {vertices}, triangle {vertices}; box, convex and triangle
-with an optional rounding; further, mesh {file, scale, decompose | keep} or {vertices, faces,
-decompose | keep} (keep: solid or surface), also among parts; height_field {heights, spacing, depth}
-or {file, spacing, depth} or {base64, columns, spacing, depth}; points {radius, xyz} or {radius,
-file} or {radius, base64}. Such files are .npy, or text in columns; base64 is of rows of
-little-endian doubles. Files are found relative to the scene's. Lengths in m, angles in rad. Unknown
-keys, formats and versions are refused by name.
+Shapes are those of robosim.geometry.Shape, by name and sizes (`robosim.geometry.shape_sizes`):
+
+- sphere {radius}, box {size}, cylinder {radius, length}, capsule {radius, length}, ellipsoid
+  {radii}, cone {radius, length}, half_space {}, convex {vertices}, triangle {vertices}; box, convex
+  and triangle with an optional rounding
+- mesh {file, scale, decompose | keep} or {vertices, faces, decompose | keep}, also among parts;
+  keep is solid or surface
+- height_field {heights, spacing, depth} or {file, spacing, depth} or {base64, columns, spacing,
+  depth}
+- points {radius, xyz} or {radius, file} or {radius, base64}
+
+Files of heights and points are .npy, or text in columns. base64 encodes rows of little-endian
+doubles. Paths are relative to the folder of the scene file. Lengths are in m, angles in rad.
+Unknown keys, formats and versions are refused by name.
 """
 
 from __future__ import annotations
@@ -80,12 +84,12 @@ _READ_SIZE: dict[str, Callable[[Node, str], Any]] = {
 
 
 def read_scene(path: str | PathLike[str]) -> Scene:
-    """See `Scene.load`."""
+    """Read a scene file. See `Scene.load`."""
     return _read_scene(read_yaml(path), Path(path).stem, Path(path).parent)
 
 
 def read_scene_text(text: str, *, called: str = "<scene text>") -> Scene:
-    """See `Scene.from_text`."""
+    """Read a scene from text. See `Scene.from_text`."""
     if len(text) > MAX_BYTES:
         raise SceneError(f"has {len(text)} characters; at most {MAX_BYTES} are read", file=called)
     return _read_scene(parse_yaml(text, called), "scene", None)
@@ -97,7 +101,7 @@ def _read_scene(root: Node, default_name: str, folder: Path | None) -> Scene:
 
 
 def check_format(root: Node, what: str, name: str, version: int) -> None:
-    """Raise SceneError unless a document is of this format and version."""
+    """Raise SceneError unless a document has this format and version."""
     top = root.mapping(what, required=("format", "version"))
     if top["format"].value != name:
         raise top["format"].error(f"format: expected {name!r}, found {top['format'].kind}")
@@ -111,7 +115,7 @@ def check_format(root: Node, what: str, name: str, version: int) -> None:
 def scene_from(
     root: Node, default_name: str, folder: Path | None, keys: tuple[str, ...] = ()
 ) -> Scene:
-    """The scene of a node; other `keys` of it are none of the scene's business."""
+    """Read the scene of a node, which may have other `keys`; these are ignored."""
     own = ("name", "robot", "objects", "allowed", "attached", "starts", "goals")
     top = root.mapping("scene", keys=(*keys, *own))
     name = top["name"].text("name") if "name" in top else default_name
@@ -144,7 +148,7 @@ def scene_from(
 
 
 class located:
-    """Context in which an error without a place gets that of a node."""
+    """Context that adds the location of a node to errors without a location."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -158,7 +162,7 @@ class located:
 
 
 def read_pose(node: Node, what: str) -> Pose:
-    """A pose {xyz, rpy | quaternion}, each optional."""
+    """Read a pose {xyz, rpy | quaternion}, with all keys optional."""
     entry = node.mapping(what, keys=("xyz", "rpy", "quaternion"))
     if "rpy" in entry and "quaternion" in entry:
         raise entry["rpy"].error(f"{what}: give rpy or quaternion, not both")
@@ -169,7 +173,7 @@ def read_pose(node: Node, what: str) -> Pose:
 
 
 def read_quaternion(node: Node, what: str) -> NDArray[np.float64]:
-    """Four numbers x, y, z, w of length 1 to within 1 %, made so to rounding."""
+    """Read four numbers x, y, z, w of length 1 to within 1 %, and normalize them."""
     quaternion = node.numbers(f"{what}, quaternion", 4)
     length = float(np.linalg.norm(quaternion))
     if not abs(length - 1) < 0.01:
@@ -182,7 +186,8 @@ def read_quaternion(node: Node, what: str) -> NDArray[np.float64]:
 
 
 def _file(node: Node, what: str, folder: Path | None) -> Path:
-    """The file that is named, relative to the scene's folder; a scene that is no file has none."""
+    """Return the path of a file, relative to the scene's folder; a scene that is not a file has
+    none."""
     path = Path(node.text(what))
     if folder is None and not path.is_absolute():
         raise node.error(
@@ -226,7 +231,7 @@ def _read_object(node: Node, folder: Path | None) -> SceneObject:
 def read_part(
     node: Node, what: str, name: str, folder: Path | None
 ) -> list[tuple[Piece, Pose | None]]:
-    """One shape, or what a mesh collides as, with its pose in the object."""
+    """Read one shape, or the colliding shapes of a mesh, with its pose in the object."""
     kinds = (*_SIZES, "mesh")
     entry = node.mapping(what, keys=("pose", *kinds))
     given = [kind for kind in kinds if kind in entry]
@@ -244,7 +249,7 @@ def read_part(
 
 
 def _read_sizes(kind: str, node: Node, what: str) -> dict[str, Any]:
-    """The arguments of a shape's constructor."""
+    """Read the arguments of a shape's constructor."""
     sizes = _SIZES[kind]
     if not sizes and node.is_null():
         return {}
@@ -346,8 +351,8 @@ def _read_points(
 
 
 def _decode(node: Node, what: str, columns: int) -> NDArray[np.float64]:
-    """Rows of little-endian doubles in base64: how `save` writes more than a thousand points or
-    heights."""
+    """Decode rows of little-endian doubles from base64, as `save` writes more than a thousand
+    points or heights."""
     try:
         data = base64.b64decode(node.text(f"{what}, base64"), validate=True)
         return np.frombuffer(data, dtype="<f8").reshape(-1, max(columns, 1))
@@ -356,7 +361,7 @@ def _decode(node: Node, what: str, columns: int) -> NDArray[np.float64]:
 
 
 def _load_table(path: Path, node: Node, what: str) -> NDArray[np.float64]:
-    """Columns of numbers from a .npy file, or from text with blanks or commas between."""
+    """Load columns of numbers from a .npy file, or from text separated by blanks or commas."""
     try:
         data = read_file(path, max_bytes=_MAX_POINT_BYTES)
         if path.suffix.lower() == ".npy":

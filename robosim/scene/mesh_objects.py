@@ -1,5 +1,5 @@
-"""Scene objects from triangle meshes: convex ones as they are, concave ones in convex pieces or
-kept, if told so."""
+"""Scene objects from triangle meshes: convex meshes as they are, concave meshes cut into convex
+pieces or kept, on request."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def mesh_object(
     keep: Solidity | None = None,
     color: Sequence[float] | None = None,
 ) -> SceneObject:
-    """An object from a mesh; see `Scene.add_mesh`."""
+    """Make an object from a mesh; see `Scene.add_mesh`."""
     what = f"object {checked_name(name)!r}"
     factors = _checked_scale(scale, what)
     file: str | None = None
@@ -78,7 +78,7 @@ def mesh_object(
             " keep='solid' (in a file: keep: solid) to keep it as it is, decompose=True to cut it"
             " into convex pieces, or model it as several shapes"
         )
-    # Triangles given in memory are kept scaled, so that the source stands for itself.
+    # Triangles given in memory are stored scaled, so that the source is complete.
     source = MeshSource(
         triangles, file, factors if file is not None else (1.0, 1.0, 1.0), decompose, keep
     )
@@ -89,7 +89,7 @@ def mesh_object(
 
 
 def _kept(mesh: TriangleMesh, what: str, place: str, *, solid: bool) -> geometry.TriangleMesh:
-    """The mesh as it is; SceneError where it is to be solid and encloses nothing."""
+    """Return the mesh as it is; SceneError if it must be solid and encloses nothing."""
     try:
         body = geometry.TriangleMesh(mesh.vertices, mesh.faces, solid=solid)
     except GeometryError as error:
@@ -104,7 +104,7 @@ def _kept(mesh: TriangleMesh, what: str, place: str, *, solid: bool) -> geometry
 
 
 def _checked_scale(scale: float | ArrayLike, what: str) -> tuple[float, float, float]:
-    """One factor for all axes or one each; finite, none zero."""
+    """Return three scale factors from one number or three; all must be finite and not zero."""
     try:
         factors = np.broadcast_to(np.asarray(scale, dtype=np.float64), (3,))
     except (TypeError, ValueError):
@@ -116,7 +116,7 @@ def _checked_scale(scale: float | ArrayLike, what: str) -> tuple[float, float, f
 
 
 def _checked_mesh(mesh: TriangleMesh | Iterable[ArrayLike], what: str) -> TriangleMesh:
-    """Vertices and faces as a mesh whose indices are in range."""
+    """Return a mesh of vertices and faces, with indices in range."""
     if isinstance(mesh, TriangleMesh):
         vertices, faces = mesh.vertices, mesh.faces
     else:

@@ -1,11 +1,11 @@
 """MoveIt planning scenes (YAML) and motion requests.
 
-Read are the messages moveit_msgs/PlanningScene and MotionPlanRequest as YAML, in the spelling of
-MotionBenchMaker and similar tools: vectors as [x, y, z] or {x, y, z}, types as words or as the
+This module reads the messages moveit_msgs/PlanningScene and MotionPlanRequest as YAML, as written
+by MotionBenchMaker and similar tools: vectors as [x, y, z] or {x, y, z}, types as words or as the
 message's numbers, `pose` optional.
 
-    X_WS = X_WF X_FO X_OS     F the frame named in `header`, O the object's `pose`, S the entry of
-    `primitive_poses`
+    X_WS = X_WF X_FO X_OS     F: frame named in `header`, O: frame of the object's `pose`,
+                              S: frame of the entry of `primitive_poses`
 
 Sizes: box [x, y, z]; sphere [radius]; cylinder and cone [height, radius]. A plane ax + by + cz + d
 = 0 becomes the half-space ax + by + cz + d <= 0.
@@ -61,7 +61,7 @@ _SCENE_KEYS = ("name", "robot_state", "robot_model_name", "fixed_frame_transform
 
 @dataclass(frozen=True)
 class MotionRequest:
-    """What a MoveIt motion request asks for.
+    """Start and goal of a MoveIt motion request.
 
     Attributes:
         group: name of the planning group, or None.
@@ -87,24 +87,20 @@ def read_moveit_scene(
     Args:
         path: the file.
         model: the robot. It places objects given in the frame of a link that is fixed to the world,
-        and
-            objects that are attached but given in another frame; and pairs of its links in the
-            allowed
-            collision matrix are then kept. Without it those pairs are left to the robot's SRDF.
+            and attached objects given in another frame. With a model, pairs of its links in the
+            allowed collision matrix are kept; without it, those pairs are left to the robot's SRDF.
         frames: poses X_WF (4, 4) of further frames that the file may name.
-        decompose: cut concave meshes into convex pieces.
-        keep: keep concave meshes as they are, as "solid" or as "surface", see `Scene.add_mesh`.
-        Otherwise they are
-            refused.
+        decompose: True to cut concave meshes into convex pieces.
+        keep: "solid" or "surface" to keep concave meshes as they are, see `Scene.add_mesh`; by
+            default they are refused.
 
     Returns:
         The scene; the file's `robot_state` is its start "robot_state".
 
     Raises:
         FileError: the file cannot be read.
-        SceneError: it is malformed, names an unknown frame, or asks for what would not be honored
-        (padding,
-            octomaps, removals); with file:line.
+        SceneError: the file is malformed, names an unknown frame, or has entries that are not
+            supported (padding, octomaps, removals); with file:line.
     """
     content = read_file(path, max_bytes=MAX_BYTES)
     if Path(path).suffix.lower() == ".scene" or _is_scene_text(content):
@@ -121,8 +117,8 @@ def read_moveit_request(path: str | PathLike[str]) -> MotionRequest:
 
     Raises:
         FileError: the file cannot be read.
-        SceneError: it is malformed, or its goal is not a single set of joint constraints; with
-        file:line.
+        SceneError: the file is malformed, or its goal is not a single set of joint constraints;
+            with file:line.
     """
     root = read_yaml(path)
     top = root.mapping("motion request", required=("start_state", "goal_constraints"))
@@ -148,15 +144,15 @@ def read_moveit_request(path: str | PathLike[str]) -> MotionRequest:
 
 
 def _is_scene_text(content: bytes) -> bool:
-    """Whether it looks like a `.scene` text: a line with a name, then one with "* id" or the
-    closing dot."""
+    """True for the text of a `.scene` file: a line with a name, then one with "* id" or the final
+    dot."""
     lines = content[:4096].split(b"\n", 2)
     second = lines[1].strip() if len(lines) > 1 else b""
     return second == b"." or (second.startswith(b"* ") and b":" not in lines[0])
 
 
 class _SceneReader:
-    """One reading of one file."""
+    """Reader of one scene file."""
 
     def __init__(
         self,
@@ -229,7 +225,7 @@ class _SceneReader:
                     )
 
     def _read_transform(self, node: Node) -> None:
-        """A frame given as a child of another."""
+        """Read a frame that is given as a child of another."""
         entry = node.mapping("fixed frame transform", required=("child_frame_id", "transform"))
         child = entry["child_frame_id"].text("child_frame_id").lstrip("/")
         transform = entry["transform"].mapping("transform", keys=("translation", "rotation"))
@@ -244,7 +240,7 @@ class _SceneReader:
         )
 
     def _frame(self, name: str, node: Node) -> Pose:
-        """X_WF of a frame named in the file."""
+        """Return the pose X_WF of a frame named in the file."""
         if name in self.frames:
             return self.frames[name]
         if self.model is not None:
@@ -259,7 +255,8 @@ class _SceneReader:
         )
 
     def _read_object(self, node: Node) -> tuple[SceneObject, str]:
-        """An object posed in the frame that it names, and that frame's name."""
+        """Read an object posed in the frame that it names, and return the name of that frame as
+        well."""
         entry = node.mapping("collision object", keys=_OBJECT_KEYS, required=("id",))
         name = entry["id"].text("id")
         what = f"object {name!r}"
@@ -286,7 +283,7 @@ class _SceneReader:
                 (shape, piece.pose @ X_OS)
                 for shape, X_OS in zip(piece.shapes, piece.shape_poses, strict=True)
             ]
-        if len(parts) == 1:  # the usual case: the object's frame is its shape's
+        if len(parts) == 1:  # the common case: the object's frame is that of its shape
             shape, X = parts[0]
             return make.compound_object(name, [(shape, None)], pose @ X, color), frame_id(entry)
         return make.compound_object(name, parts, pose, color), frame_id(entry)
@@ -317,7 +314,8 @@ class _SceneReader:
         )
 
     def _resolve(self, node: Node, what: str) -> Path:
-        """The file of a resource: beside the scene, or below a package's folder found above it."""
+        """Find the file of a resource: beside the scene, or in a package's folder beside or above
+        it."""
         text = node.text(what)
         if text.startswith("file://"):
             return Path(text[7:])
@@ -353,8 +351,11 @@ class _SceneReader:
         scene.attach(thing.name, link, pose=pose, touch_links=touch)
 
     def _allow(self, scene: Scene, node: Node) -> None:
-        """True entries of the matrix that concern an object, or with a model two of its links;
-        defaults as "*"."""
+        """Allow pairs with a true entry in the matrix: with an object or, with a model, of two
+        links.
+
+        Defaults of the matrix are allowed as "*".
+        """
         keys = ("entry_names", "entry_values", "default_entry_names", "default_entry_values")
         matrix = node.mapping("allowed_collision_matrix", keys=keys)
         names = [n.text("entry_names") for n in entries(matrix, "entry_names")]
@@ -388,7 +389,7 @@ class _SceneReader:
 
 
 def _read_joint_state(node: Node) -> Configuration:
-    """Positions by name of a robot state."""
+    """Read the positions of a robot state by name."""
     state = node.mapping("robot state").get("joint_state")
     if state is None:
         return {}
@@ -402,7 +403,7 @@ def _read_joint_state(node: Node) -> Configuration:
 
 
 def _configuration(model: Model, state: Configuration) -> NDArray[np.float64]:
-    """The model's neutral configuration with the named positions put in."""
+    """Return the model's neutral configuration, with the named positions replaced."""
     q: NDArray[np.float64] = np.array(model.neutral(), dtype=np.float64)
     for i, name in enumerate(model.position_names):
         q[i] = state.get(name, q[i])

@@ -1,4 +1,4 @@
-"""MoveIt's `.scene` text files, as RViz and PlanningScene::saveGeometryToStream write them.
+"""MoveIt's `.scene` text files, as written by RViz and PlanningScene::saveGeometryToStream.
 
 scene name
 * object id
@@ -45,20 +45,20 @@ def parse_scene_text(
     decompose: bool = False,
     keep: Solidity | None = None,
 ) -> Scene:
-    """Read the content of a `.scene` file; `path` names it in messages. Raises SceneError with
+    """Read the content of a `.scene` file, called `path` in messages. Raises SceneError with
     file:line."""
     return _Reader(content, fspath(path), decompose, keep).scene()
 
 
 class _Reader:
-    """Lines of the file, taken one after the other."""
+    """Reader of the file's lines, one after the other."""
 
     def __init__(self, content: bytes, file: str, decompose: bool, keep: Solidity | None) -> None:
         self.file, self.decompose, self.keep, self.line = file, decompose, keep, 0
         self.lines = decoded(content, file).splitlines()
 
     def scene(self) -> Scene:
-        """The whole file."""
+        """Read the whole file."""
         name = self.next("the scene's name")
         scene = Scene(name or Path(self.file).stem)
         while (line := self.next("'* id' or '.'")) != ".":
@@ -74,7 +74,7 @@ class _Reader:
         return scene
 
     def object(self, name: str) -> SceneObject:
-        """One object, after its id."""
+        """Read one object, after its id."""
         what = f"object {name!r}"
         newer = len(self.peek().split()) == 3
         pose = self.pose(what) if newer else np.eye(4)
@@ -94,7 +94,7 @@ class _Reader:
             for _ in range(self.count(f"{what}: number of subframes")):
                 self.next("a subframe's name")
                 self.pose(what)
-        # The usual case: the object's frame is its shape's, and a mesh stays one.
+        # The common case: the object's frame is that of its shape, and a mesh remains a mesh.
         if len(sources) == 1:
             thing, X_OS = sources[0]
             X_WO = make.checked_pose(pose @ X_OS, what)
@@ -102,7 +102,7 @@ class _Reader:
         return make.compound_object(name, parts, pose, color)
 
     def shape(self, name: str, what: str) -> SceneObject:
-        """One shape, as an object posed where the shape's own frame has it."""
+        """Read one shape, as an object with the pose of the shape's own frame."""
         kind = self.next(f"{what}: a shape").lower()
         if kind not in _SIZES:
             raise self.error(f"{what}: unknown shape {kind[:60]!r}{suggestion(kind, _SIZES)}")
@@ -116,7 +116,7 @@ class _Reader:
         )
 
     def mesh(self, name: str, what: str, counts: NDArray[np.float64]) -> SceneObject:
-        """Vertices, then triangles."""
+        """Read the vertices and triangles of a mesh."""
         rest = len(self.lines) - self.line
         if (counts < 1).any() or counts.sum() > rest:
             raise self.error(
@@ -128,7 +128,7 @@ class _Reader:
         return mesh_object(name, (vertices, faces), decompose=self.decompose, keep=self.keep)
 
     def pose(self, what: str) -> Pose:
-        """Two lines: position and quaternion."""
+        """Read a pose from two lines: position and quaternion."""
         xyz = self.numbers(f"{what}: position", 3)
         quaternion = self.numbers(f"{what}: quaternion", 4)
         length = float(np.linalg.norm(quaternion))
@@ -140,7 +140,7 @@ class _Reader:
         return make_pose(xyz, quaternion=quaternion / length)
 
     def numbers(self, what: str, count: int) -> NDArray[np.float64]:
-        """A line of `count` finite numbers."""
+        """Read a line of `count` finite numbers."""
         words = self.next(what).split()
         try:
             values = np.array([float(word) for word in words])
@@ -153,18 +153,18 @@ class _Reader:
         return values
 
     def count(self, what: str) -> int:
-        """A line with one whole number, at most the number of lines left."""
+        """Read a line with one whole number, at most the number of lines of the file."""
         value = float(self.numbers(what, 1)[0])
         if value != int(value) or not 0 <= value <= len(self.lines):
             raise self.error(f"{what}: expected a count, found {value:g}")
         return int(value)
 
     def peek(self) -> str:
-        """The next line, not taken."""
+        """Return the next line without advancing."""
         return self.lines[self.line].strip() if self.line < len(self.lines) else ""
 
     def next(self, what: str) -> str:
-        """The next line."""
+        """Return the next line and advance."""
         if self.line >= len(self.lines):
             self.line = len(self.lines)
             raise self.error(f"the file ends where {what} is expected")
@@ -172,5 +172,5 @@ class _Reader:
         return self.lines[self.line - 1].strip()
 
     def error(self, message: str) -> SceneError:
-        """A SceneError at the line taken last."""
+        """Return a SceneError at the line read last."""
         return SceneError(message, file=self.file, line=max(self.line, 1))

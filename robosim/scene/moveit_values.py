@@ -1,5 +1,4 @@
-"""The small messages inside MoveIt's: vectors, poses, primitives, planes, as they are spelled in
-YAML."""
+"""Small messages inside MoveIt's, in their YAML form: vectors, poses, primitives, planes."""
 
 from __future__ import annotations
 
@@ -21,14 +20,14 @@ _SIZES = {"box": 3, "sphere": 1, "cylinder": 2, "cone": 2}
 
 
 def entries(mapping: Mapping[str, Node], key: str) -> list[Node]:
-    """A sequence that may be missing or null."""
+    """Return a sequence that may be missing or null."""
     if key not in mapping or mapping[key].is_null():
         return []
     return mapping[key].sequence(key)
 
 
 def frame_id(entry: Mapping[str, Node]) -> str:
-    """The frame that a header names."""
+    """Return the frame that a header names, or an empty name."""
     header = entry.get("header")
     inner = (
         header.value.get("frame_id")
@@ -39,7 +38,7 @@ def frame_id(entry: Mapping[str, Node]) -> str:
 
 
 def has_data(node: Node) -> bool:
-    """Whether an octomap message holds any leaf."""
+    """True if an octomap message has data."""
     while isinstance(node.value, dict) and "octomap" in node.value:
         node = node.value["octomap"]
     data = node.value.get("data") if isinstance(node.value, dict) else None
@@ -47,7 +46,7 @@ def has_data(node: Node) -> bool:
 
 
 def vector(node: Node, axes: str, what: str) -> NDArray[np.float64]:
-    """[x, y, z] or {x: , y: , z: }."""
+    """Read a vector [x, y, z] or {x: , y: , z: }."""
     if isinstance(node.value, dict):
         axis_of = {axis: axis for axis in axes}
         entry = node.mapping(what, keys=tuple(axis_of), required=tuple(axis_of))
@@ -56,7 +55,7 @@ def vector(node: Node, axes: str, what: str) -> NDArray[np.float64]:
 
 
 def quaternion(node: Node) -> NDArray[np.float64]:
-    """[x, y, z, w] or {x, y, z, w}, of unit length."""
+    """Read a unit quaternion [x, y, z, w] or {x, y, z, w}."""
     if not isinstance(node.value, dict):
         return read_quaternion(node, "orientation")
     flat = Node(
@@ -68,7 +67,7 @@ def quaternion(node: Node) -> NDArray[np.float64]:
 
 
 def read_pose(node: Node, what: str) -> Pose:
-    """{position, orientation}, both optional."""
+    """Read a pose {position, orientation}, both optional."""
     entry = node.mapping(f"{what}, pose", keys=("position", "orientation"))
     xyz = (
         vector(entry["position"], "xyz", f"{what}, position")
@@ -81,7 +80,8 @@ def read_pose(node: Node, what: str) -> Pose:
 
 
 def posed(entry: Mapping[str, Node], bodies: str, poses: str, what: str) -> list[tuple[Node, Pose]]:
-    """Bodies with their poses; both lists must be equally long, or the poses absent."""
+    """Return bodies with their poses. The two lists must have equal lengths, or the poses be
+    absent."""
     listed, placed = entries(entry, bodies), entries(entry, poses)
     if placed and len(placed) != len(listed):
         raise entry[poses].error(f"{what}: {len(listed)} {bodies} but {len(placed)} {poses}")
@@ -90,7 +90,7 @@ def posed(entry: Mapping[str, Node], bodies: str, poses: str, what: str) -> list
 
 
 def read_primitive(node: Node, what: str) -> Shape:
-    """A shape_msgs/SolidPrimitive."""
+    """Read a shape_msgs/SolidPrimitive."""
     entry = node.mapping(
         f"{what}, primitive",
         keys=("type", "dimensions", "polygon"),
@@ -110,13 +110,13 @@ def read_primitive(node: Node, what: str) -> Shape:
 
 
 def read_plane(node: Node, what: str) -> Pose:
-    """A shape_msgs/Plane, as the frame of its half-space."""
+    """Read a shape_msgs/Plane, and return the frame of its half-space."""
     entry = node.mapping(f"{what}, plane", keys=("coef",), required=("coef",))
     return plane_pose(entry["coef"].numbers(f"{what}, plane", 4), what)
 
 
 def plane_pose(coefficients: NDArray[np.float64], what: str) -> Pose:
-    """Frame whose z <= 0 is ax + by + cz + d <= 0."""
+    """Return a frame in which z <= 0 is the half-space ax + by + cz + d <= 0."""
     length = float(np.linalg.norm(coefficients[:3]))
     if length < 1e-9:
         raise SceneError(
@@ -132,7 +132,7 @@ def plane_pose(coefficients: NDArray[np.float64], what: str) -> Pose:
 
 
 def face(node: Node, what: str) -> NDArray[np.float64]:
-    """The three indices of a shape_msgs/MeshTriangle, or of a bare sequence."""
+    """Read the three indices of a shape_msgs/MeshTriangle, or of a bare sequence."""
     indices = (
         node.mapping(what, required=("vertex_indices",))["vertex_indices"]
         if isinstance(node.value, dict)

@@ -1,8 +1,8 @@
-"""What stands in a scene: named objects made of convex shapes and triangle meshes.
+"""Scene objects: named objects made of convex shapes and triangle meshes.
 
-An object O has a frame, posed by X_WO in the world (or X_LO in the link that it is attached to),
-and shapes posed by X_OS in it. A mesh, terrain or a cloud of points is kept as given, for drawing
-and saving, beside the shapes that collide.
+An object O has a frame, posed by X_WO in the world (or by X_LO in the link that carries it), and
+shapes posed by X_OS in that frame. A mesh, terrain or point cloud is kept as given, for drawing and
+saving, beside the shapes that collide.
 """
 
 from __future__ import annotations
@@ -45,21 +45,20 @@ Color = tuple[float, float, float, float]
 Piece = Shape | geometry.TriangleMesh | geometry.PointCloud
 
 DEFAULT_COLOR: Color = (0.62, 0.66, 0.70, 1.0)
-_MAX_COORDINATE = 1e6  # [m]; beyond it a number is in other units, or broken
+_MAX_COORDINATE = 1e6  # [m]; larger numbers are in other units, or corrupt
 
 
 @dataclass(frozen=True, eq=False)
 class MeshSource:
-    """The triangles that an object was made from.
+    """Triangle mesh that an object was made from.
 
     Attributes:
-        mesh: the triangles in the object's frame, scale applied [m].
-        file: where they were read, or None for triangles given in memory.
-        scale: (3,) what the file's numbers were multiplied by.
-        decompose: whether a concave mesh was cut into convex pieces.
-        keep: whether it collides as it is: as the "solid" that it encloses, or as a "surface"
-        alone. None: as its
-            convex pieces.
+        mesh: triangles in the object's frame, with the scale applied [m].
+        file: file that they were read from, or None for triangles given in memory.
+        scale: (3,) factors applied to the numbers of the file.
+        decompose: True if a concave mesh was cut into convex pieces.
+        keep: "solid" if the mesh collides as the volume that it encloses, "surface" if it collides
+            as a surface alone; None for its convex pieces.
     """
 
     mesh: TriangleMesh
@@ -71,8 +70,8 @@ class MeshSource:
 
 @dataclass(frozen=True, eq=False)
 class PointCloud:
-    """The points that an object was made from: each is a ball of `radius` [m] about a row of
-    `points` (n, 3) [m]."""
+    """Points that an object was made from: spheres of `radius` [m] about the rows of `points` (n,
+    3) [m]."""
 
     points: NDArray[np.float64]
     radius: float
@@ -80,21 +79,18 @@ class PointCloud:
 
 @dataclass(frozen=True, eq=False)
 class SceneObject(Value):
-    """One named thing: shapes (n), their poses X_OS (n, 4, 4) in the object's frame, and the
-    object's own pose.
+    """A named object: n shapes, their poses X_OS (n, 4, 4) in the object's frame, and the object's
+    pose.
 
-    It is immutable: arrays given to it are copied where they could still be written to, and are
-    read-only.
+    Immutable: arrays are read-only, and copied if they could still be written to.
 
     Attributes:
-        name: unique in its scene.
-        shapes: what collides: convex shapes, triangle meshes, concave or not, and point clouds,
-        each one of these.
-        shape_poses: (n, 4, 4) X_OS of each.
-        pose: (4, 4) X_WO in the world frame; of an attached object X_LO in the frame of its link.
+        name: unique name in its scene.
+        shapes: colliding shapes: convex shapes, triangle meshes (concave or not) and point clouds.
+        shape_poses: (n, 4, 4) X_OS of each shape.
+        pose: (4, 4) X_WO in the world frame; for an attached object X_LO in the frame of its link.
         color: red, green, blue, opacity, each 0 to 1.
-        source: the mesh, terrain or points that the shapes stand for, or None when the shapes are
-        all there is.
+        source: mesh, terrain or points that the shapes stand for, or None.
     """
 
     name: str
@@ -112,8 +108,8 @@ class SceneObject(Value):
 
     @cached_property
     def digest(self) -> bytes:
-        """16 bytes that tell apart objects that collide differently: of the name, the shapes and
-        where they are."""
+        """16 bytes that differ for objects that collide differently: a digest of name, shapes and
+        poses."""
         parts = [self.name.encode(), self.shape_poses.tobytes(), self.pose.tobytes()]
         return digest_of([*parts, *map(shape_content, self.shapes)])
 
@@ -123,13 +119,13 @@ def _read_only(array: NDArray[np.float64]) -> NDArray[np.float64]:
     return array
 
 
-# Where most shapes are in the frame of their object.
+# Poses of most shapes in the frame of their object.
 _UNMOVED = _read_only(np.eye(4))
 _IDENTITY = _read_only(_UNMOVED[None].copy())
 
 
 def checked_name(name: Any) -> str:
-    """A usable name: text without line breaks, not empty, not the wildcard."""
+    """Return a valid name: text without line breaks, not empty, not the wildcard."""
     if not isinstance(name, str) or not name.strip() or name == "*" or min(name) < " ":
         raise SceneError(
             f"an object's name must be text on one line, not empty and not '*'; found {name!r}"
@@ -138,10 +134,11 @@ def checked_name(name: Any) -> str:
 
 
 def checked_pose(pose: ArrayLike | None, what: str) -> Pose:
-    """A rigid transform (4, 4), None being the identity; SceneError naming `what` otherwise.
+    """Return a rigid transform (4, 4), the identity for None; SceneError naming `what` if not
+    valid.
 
-    The rotation must be orthonormal to 1e-6, which double and single precision files reach; it is
-    made so to rounding, and left as it is where it is so already.
+    The rotation must be orthonormal to 1e-6, which files of double and single precision reach. It
+    is made orthonormal to rounding, unless it is so already.
     """
     if pose is None:
         return np.eye(4)
@@ -160,8 +157,11 @@ def checked_pose(pose: ArrayLike | None, what: str) -> Pose:
 
 
 def _rigid_fault(X: Pose) -> float:
-    """How far one pose (4, 4) is from a rigid transform, in a tenth of the time that arrays take;
-    infinite where it is none at all, of which `_check_rigid` tells why."""
+    """Return the deviation of one pose (4, 4) from a rigid transform, ten times faster than with
+    arrays.
+
+    The deviation is infinite for a pose that is not valid; `_check_rigid` then reports the reason.
+    """
     (a, b, c, x), (d, e, f, y), (g, h, i, z), last = X.tolist()
     fault = max(
         abs(a * a + b * b + c * c - 1),
@@ -171,7 +171,7 @@ def _rigid_fault(X: Pose) -> float:
         abs(a * g + b * h + c * i),
         abs(d * g + e * h + f * i),
     )
-    # A number that is none fails every comparison.
+    # A nan fails every comparison.
     is_rigid = fault <= 1e-6 and a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0
     is_placed = (
         abs(x) <= _MAX_COORDINATE and abs(y) <= _MAX_COORDINATE and abs(z) <= _MAX_COORDINATE
@@ -180,8 +180,8 @@ def _rigid_fault(X: Pose) -> float:
 
 
 def _check_rigid(poses: Pose, what: str) -> float:
-    """How far (n, 4, 4) poses are from rigid transforms; SceneError naming `what` where that is not
-    rounding."""
+    """Return the deviation of poses (n, 4, 4) from rigid transforms; SceneError naming `what` if it
+    is larger than rounding."""
     if not np.isfinite(poses).all() or np.abs(poses[:, :3, 3]).max(initial=0.0) > _MAX_COORDINATE:
         raise SceneError(
             f"{what}: the pose holds a number that is not finite or beyond {_MAX_COORDINATE:g} m"
@@ -202,9 +202,9 @@ def _check_rigid(poses: Pose, what: str) -> float:
 
 
 def checked_object(thing: Any) -> SceneObject:
-    """`thing` if it is an object that a scene can hold; SceneError otherwise.
+    """Return `thing` if it is a valid object of a scene; SceneError otherwise.
 
-    Objects that a scene makes are; one made by hand, or that was pickled, may hold anything.
+    Objects made by a scene are valid. An object made by hand or unpickled may hold anything.
     """
     if not isinstance(thing, SceneObject):
         raise SceneError(f"a scene is made of SceneObjects, found {type(thing).__name__}")
@@ -235,7 +235,8 @@ def checked_object(thing: Any) -> SceneObject:
 
 
 def checked_color(color: Sequence[float] | None, what: str) -> Color:
-    """Red, green, blue and optionally opacity, each 0 to 1; None is the default gray."""
+    """Return red, green, blue and opacity from 3 or 4 numbers, each 0 to 1; None is the default
+    gray."""
     if color is None:
         return DEFAULT_COLOR
     try:
@@ -249,7 +250,7 @@ def checked_color(color: Sequence[float] | None, what: str) -> Color:
 
 
 def make_shape(what: str, kind: str, *args: Any, **sizes: Any) -> Shape:
-    """`Shape.<kind>(*args, **sizes)`, with SceneError naming `what` when a size is not valid."""
+    """Return `Shape.<kind>(*args, **sizes)`; SceneError naming `what` if a size is not valid."""
     for value in (*args, *sizes.values()):
         if _has_beyond(value, _MAX_COORDINATE):
             raise SceneError(f"{what}: a size beyond {_MAX_COORDINATE:g} m in {kind} {value!r}")
@@ -261,7 +262,7 @@ def make_shape(what: str, kind: str, *args: Any, **sizes: Any) -> Shape:
 
 
 def _has_beyond(value: Any, most: float) -> bool:
-    """Whether a number in it is larger than `most`, whatever else is in it."""
+    """True if a value contains a number larger than `most`, whatever else it contains."""
     if isinstance(value, (int, float)):
         return abs(value) > most
     if isinstance(value, np.ndarray) and value.dtype == np.float64:
@@ -277,7 +278,7 @@ def simple_object(
     pose: ArrayLike | None,
     color: Sequence[float] | None,
 ) -> SceneObject:
-    """An object that is one primitive shape in its own frame."""
+    """Make an object of one primitive shape in its own frame."""
     what = f"object {checked_name(name)!r}"
     shape = make_shape(what, kind, *sizes)
     return SceneObject(
@@ -291,7 +292,7 @@ def compound_object(
     pose: ArrayLike | None,
     color: Sequence[float] | None,
 ) -> SceneObject:
-    """An object of several shapes or bodies, each with its pose X_OS."""
+    """Make an object of several shapes or bodies, each with its pose X_OS."""
     what = f"object {checked_name(name)!r}"
     listed: list[tuple[Shape | geometry.TriangleMesh, Pose]] = []
     for i, (part, X) in enumerate(parts):
@@ -315,14 +316,14 @@ def compound_object(
 
 
 def pieces_of(thing: SceneObject) -> list[tuple[Shape | geometry.TriangleMesh, Pose]]:
-    """What an object collides as, with poses X_OS: its shapes and meshes, and each ball of its
-    clouds by itself."""
+    """Return the colliding pieces of an object with poses X_OS: its shapes and meshes, and each
+    sphere of its clouds."""
     shapes = zip(thing.shapes, thing.shape_poses, strict=True)
     return [piece for shape, X_OS in shapes for piece in _pieces(shape, X_OS)]
 
 
 def _pieces(part: Shape | Compound, X: Pose) -> list[tuple[Shape | geometry.TriangleMesh, Pose]]:
-    """A shape or body, posed by X, as what collides: shapes and meshes."""
+    """Return the colliding shapes and meshes of a shape or body posed by X."""
     if isinstance(part, (Shape, geometry.TriangleMesh)):
         return [(part, X)]
     if isinstance(part, geometry.PointCloud):
@@ -336,7 +337,7 @@ def _pieces(part: Shape | Compound, X: Pose) -> list[tuple[Shape | geometry.Tria
 def body_object(
     name: str, body: Shape | Compound, pose: ArrayLike | None, color: Sequence[float] | None
 ) -> SceneObject:
-    """An object that is one shape or body in its own frame."""
+    """Make an object of one shape or body in its own frame."""
     if isinstance(body, geometry.PointCloud):
         return points_object(name, body.points, body.radius, pose, color)
     if isinstance(body, geometry.HeightField):
@@ -353,7 +354,7 @@ def body_object(
 def terrain_object(
     name: str, terrain: Terrain, pose: ArrayLike | None, color: Sequence[float] | None
 ) -> SceneObject:
-    """Terrain as the closed mesh about its solid."""
+    """Make an object of terrain, as the closed mesh around its solid."""
     what = f"object {checked_name(name)!r}"
     try:
         mesh = terrain_mesh(terrain)
@@ -371,7 +372,7 @@ def points_object(
     pose: ArrayLike | None,
     color: Sequence[float] | None,
 ) -> SceneObject:
-    """A cloud of points, each a ball of the same radius."""
+    """Make an object of a point cloud, with spheres of equal radius."""
     what = f"object {checked_name(name)!r}"
     try:
         P = np.array(points, dtype=np.float64)
@@ -389,7 +390,7 @@ def points_object(
             f"{what}: point {bad[0]} is not finite or beyond {_MAX_COORDINATE:g} m:"
             f" {P[bad[0]].tolist()}{'' if np.isfinite(P[bad[0]]).all() else advice}"
         )
-    make_shape(what, "sphere", radius)  # says what is wrong with a radius
+    make_shape(what, "sphere", radius)  # raises if the radius is not valid
     source = PointCloud(_read_only(P), float(radius))
     return SceneObject(
         name,

@@ -1,4 +1,4 @@
-"""Rays in a scene: what depth cameras and lidars see, and lines of sight."""
+"""Ray casts in a scene, for depth cameras, lidars and lines of sight."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ Array = NDArray[np.float64]
 
 
 class SceneRayHits(NamedTuple):
-    """Where n rays o + t d first meet a scene, in W."""
+    """First intersections of n rays o + t d with a scene, in W."""
 
     hit: NDArray[np.bool_]
-    """Whether they do, (n,)."""
+    """(n,) True for rays that hit something."""
     inside: NDArray[np.bool_]
-    """Whether they start in a convex shape, (n,): then t = 0."""
+    """(n,) True for rays that start inside a convex shape; then t = 0."""
     t: Array
-    """(n,), in lengths of the direction: in meters for unit directions; inf without a hit."""
+    """(n,) distance in lengths of the direction: in meters for unit directions; inf without a
+    hit."""
     point: Array
-    """Where, (n, 3) [m]; zero without a hit."""
+    """(n, 3) point that is hit [m]; zero without a hit."""
     normal: Array
-    """Outward unit normal there, (n, 3); of a mesh on the side that the ray comes from; zero
-    without a hit."""
+    """(n, 3) outward unit normal at the point; for a mesh, on the side that the ray comes from;
+    zero without a hit."""
     object: NDArray[np.int64]
-    """What is hit, (n,), -1 for nothing: an index into `names`."""
+    """(n,) index into `names` of the object that is hit, -1 for none."""
     names: tuple[str, ...]
-    """Of everything in the scene: the robot's colliders, "link/collider", then the scene's
+    """Names of all objects in the scene: the robot's colliders, "link/collider", then the scene's
     objects."""
 
 
@@ -48,25 +49,25 @@ def ray_cast(
     ignore: Iterable[str] = (),
     threads: int = 1,
 ) -> SceneRayHits:
-    """Where rays first meet a robot and what stands about it.
+    """Find the first intersections of rays with a robot and the objects around it.
 
-    Exact to rounding, as `robosim.geometry.ray_cast` is.
+    Exact to rounding, like `robosim.geometry.ray_cast`.
 
     Args:
-        scene: compiled, see `Scene.compile`.
-        q: (n_q,) the robot's configuration.
-        origins: where the rays start, (n, 3) or, of all the same, (3,) [m], in W.
-        directions: where they go, (n, 3) or (3,), of any length but zero, in W.
-        max_t: what is farther is not hit; in lengths of the direction.
-        ignore: names of links, colliders and objects that rays go through, such as the link that
-        carries the camera.
-        threads: at most so many share the work, 0 for as many as there are processors; changes
-        nothing else.
+        scene: compiled scene, see `Scene.compile`.
+        q: (n_q,) configuration of the robot.
+        origins: origins of the rays in W, (n, 3), or (3,) for a common origin [m].
+        directions: directions of the rays in W, (n, 3) or (3,), of any length but zero.
+        max_t: largest distance of a hit, in lengths of the direction.
+        ignore: names of links, colliders and objects that rays pass through, such as the link that
+            carries the camera.
+        threads: largest number of threads, 0 for the number of processors; results do not depend on
+            it.
 
     Raises:
-        SceneError: q is not (n_q,) finite numbers, a ray has no direction or is not of finite
-        numbers, as many origins
-            and directions are not given, max_t or threads is negative, or a name is not known.
+        SceneError: q is not (n_q,) finite numbers, a ray has no direction or numbers that are not
+            finite, the numbers of origins and directions differ, max_t or threads is negative, or a
+            name is unknown.
 
     Example:
         >>> import numpy as np

@@ -1,4 +1,4 @@
-"""Writing scene files, whose format files.py tells."""
+"""Writing of scene files. For their format see files.py."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SIZES = shape_sizes()
 
 
 def save_scene(scene: Scene, path: str | PathLike[str]) -> None:
-    """See `Scene.save`."""
+    """Write a scene file. See `Scene.save`."""
     lines = [f"format: {FORMAT}", f"version: {VERSION}", *scene_lines(scene, Path(path).parent)]
     write_lines(path, lines, f"scene {scene.name!r}")
 
@@ -43,17 +43,18 @@ def write_lines(path: str | PathLike[str], lines: Iterable[str], what: str) -> N
 
     Raises:
         FileError: the file cannot be written.
-        SceneError: it would be too large to be read again.
+        SceneError: the file would be too large to be read again.
     """
     data = ("\n".join(lines) + "\n").encode()
-    # Every row of three numbers is four values and three commas.
+    # A row of three numbers is four values and three commas.
     if len(data) > MAX_BYTES or data.count(b",") * 4 > MAX_NODES * 3:
         raise SceneError(f"{what} is too large to be read again; give its large meshes as files")
     write_file(path, data)
 
 
 def scene_lines(scene: Scene, folder: Path) -> list[str]:
-    """The entries of a scene but for format and version; `folder` is that of the file."""
+    """Return the entries of a scene except format and version; `folder` is that of the scene
+    file."""
     lines = [f"name: {text(scene.name)}"]
     if scene.robot is not None:
         lines.append(f"robot: {text(scene.robot)}")
@@ -109,7 +110,7 @@ def _object_lines(thing: SceneObject, folder: Path) -> list[str]:
 
 
 def shape_entry(shape: Shape | TriangleMesh) -> dict[str, Any]:
-    """Its kind, and what makes it one."""
+    """Return the type of a shape and its sizes as an entry."""
     if isinstance(shape, TriangleMesh):
         return {"mesh": {
             "vertices": shape.vertices.tolist(),
@@ -136,13 +137,13 @@ def _terrain_entry(terrain: Terrain) -> dict[str, Any]:
 
 
 def encoded(rows: NDArray[np.float64]) -> str:
-    """Little-endian doubles in base64."""
+    """Encode numbers as little-endian doubles in base64."""
     return base64.b64encode(np.ascontiguousarray(rows, dtype="<f8").tobytes()).decode()
 
 
 def _mesh_entry(source: MeshSource, folder: Path) -> dict[str, Any]:
-    """The file, relative to the scene's folder where it lies below it, or else the triangles
-    themselves."""
+    """Return the file of a mesh, relative to the scene's folder if it lies below, or else its
+    triangles."""
     entry: dict[str, Any]
     becomes = {"decompose": source.decompose} if source.keep is None else {"keep": source.keep}
     if source.file is None:
@@ -163,14 +164,14 @@ def pose_entry(X: Pose) -> dict[str, list[float]]:
 
 
 def text(value: str) -> str:
-    """Text as a YAML scalar: bare where it cannot be taken for anything else, else quoted (JSON
-    strings are YAML)."""
+    """Return text as a YAML scalar: bare if this is unambiguous, else quoted (JSON strings are
+    YAML)."""
     bare = re.fullmatch(r"[A-Za-z_][\w.-]*", value, re.ASCII) and value.lower() not in _NOT_BARE
     return value if bare else json.dumps(value, ensure_ascii=False)
 
 
 def flow(value: Any) -> str:
-    """Plain data as one line of YAML."""
+    """Return plain data as one line of YAML."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -187,8 +188,10 @@ def flow(value: Any) -> str:
 
 
 def _number(value: float) -> str:
-    """The shortest digits that give the same double back; with a point, without which YAML 1.1
-    reads 1e-07 as text."""
+    """Return the shortest digits that are read back as the same double.
+
+    The digits have a decimal point, since YAML 1.1 reads 1e-07 as text.
+    """
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
     if isinstance(value, int) or (value == int(value) and math.fabs(value) < 1e15):

@@ -1,8 +1,7 @@
-"""Scene: what a robot must not touch, what it holds, and where it starts and should go.
+"""`Scene`: obstacles, held objects, allowed contacts, and named starts and goals of a robot.
 
-The world frame W of a scene is the frame of the robot's root link: a robot that stands elsewhere is
-placed by moving the scene the other way (`Scene.transformed`), or by a fixed first joint in its
-URDF.
+The world frame W of a scene is the frame of the robot's root link. To place a robot elsewhere, move
+the scene the other way (`Scene.transformed`), or add a fixed first joint to its URDF.
 """
 
 from __future__ import annotations
@@ -40,16 +39,16 @@ __all__ = ["Attachment", "Scene"]
 
 @dataclass(frozen=True)
 class Attachment:
-    """That an object moves with `link`, and may touch it; `touch_links` are further links that it
-    may touch."""
+    """Attachment of an object to `link`, which it may touch; `touch_links` are further links that
+    it may touch."""
 
     link: str
     touch_links: tuple[str, ...] = ()
 
 
 class Scene:
-    """Obstacles, attached objects, allowed contacts, and named starts and goals; plain and
-    changeable.
+    """Obstacles, attached objects, allowed contacts, and named starts and goals. Mutable plain
+    data.
 
     Example:
         >>> from robosim.geometry import pose
@@ -59,7 +58,7 @@ class Scene:
         >>> scene.allow("mug", "top")
 
     Attributes:
-        name: what the scene is called.
+        name: name of the scene.
         robot: name of the robot that starts and goals are meant for, or None.
         starts: start configurations by name, each a mapping of joint names to positions.
         goals: goals by name, each such a mapping or a LinkPose.
@@ -78,12 +77,12 @@ class Scene:
 
     @property
     def objects(self) -> Mapping[str, SceneObject]:
-        """All objects by name, attached ones included, in the order in which they were added."""
+        """All objects by name, including attached ones, in the order of their addition."""
         return MappingProxyType(self._objects)
 
     @property
     def attachments(self) -> Mapping[str, Attachment]:
-        """The attached objects' links, by object name."""
+        """Attachments by name of the object."""
         return MappingProxyType(self._attachments)
 
     def __iter__(self) -> Iterator[SceneObject]:
@@ -101,7 +100,7 @@ class Scene:
         )
 
     def add(self, thing: SceneObject) -> None:
-        """Add an object; SceneError if its name is taken, or it is none that can collide."""
+        """Add an object; SceneError if its name is taken, or it is not valid."""
         checked_object(thing)
         if thing.name in self._objects:
             raise SceneError(
@@ -116,10 +115,10 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add a box of full edge lengths `size` [m], centerd on its frame.
+        """Add a box of full edge lengths `size` [m], centered on its frame.
 
-        `pose`, here and below, is X_WO (4, 4), by default the identity; `color` red, green, blue
-        and opacity, 0 to 1.
+        Here and below, `pose` is X_WO (4, 4), by default the identity, and `color` is red, green,
+        blue and opacity, each 0 to 1.
         """
         self.add(make.simple_object(name, "box", (size,), pose, color))
 
@@ -130,7 +129,7 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add a ball [m] about its frame's origin."""
+        """Add a sphere [m] about the origin of its frame."""
         self.add(make.simple_object(name, "sphere", (radius,), pose, color))
 
     def add_cylinder(
@@ -141,7 +140,7 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add a cylinder about its frame's z axis, centerd, `length` [m] from end to end."""
+        """Add a cylinder about the z axis of its frame, centered, `length` [m] from end to end."""
         self.add(make.simple_object(name, "cylinder", (radius, length), pose, color))
 
     def add_capsule(
@@ -152,14 +151,14 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add a capsule about its frame's z axis, centerd; `length` [m] is its straight part,
-        without the ends."""
+        """Add a capsule about the z axis of its frame, centered; `length` [m] is that of its
+        straight part, without the ends."""
         self.add(make.simple_object(name, "capsule", (radius, length), pose, color))
 
     def add_half_space(
         self, name: str, pose: ArrayLike | None = None, color: Sequence[float] | None = None
     ) -> None:
-        """Add all that lies at z <= 0 of the object's frame: a floor, or a wall when turned."""
+        """Add the half-space z <= 0 of the object's frame: a floor, or a wall when rotated."""
         self.add(make.simple_object(name, "half_space", (), pose, color))
 
     def add_convex(
@@ -181,9 +180,9 @@ class Scene:
     ) -> None:
         """Add one shape of any type, or a body of `robosim.geometry`, in the object's frame.
 
-        A `TriangleMesh` collides as it is: with what it encloses where it is closed (`is_solid`),
-        else as a surface with nothing behind. A `HeightField` is taken as `add_height_field` does,
-        a `PointCloud` as `add_points`.
+        A closed `TriangleMesh` (`is_solid`) collides as the solid that it encloses, any other as a
+        surface with nothing behind it. A `HeightField` is added as in `add_height_field`, a
+        `PointCloud` as in `add_points`.
         """
         self.add(make.body_object(name, shape, pose, color))
 
@@ -195,7 +194,7 @@ class Scene:
         color: Sequence[float] | None = None,
     ) -> None:
         """Add one object of several shapes or bodies, each with its pose X_OS in the object's frame
-        (None: none)."""
+        (None for the identity)."""
         self.add(make.compound_object(name, parts, pose, color))
 
     def add_points(
@@ -206,12 +205,12 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add a cloud of points (n, 3) or (h, w, 3) [m], each a ball of `radius` [m]; a tree keeps
-        thousands fast.
+        """Add a cloud of points (n, 3) or (h, w, 3) [m], each a sphere of `radius` [m].
 
-        All points must be finite: `clean_cloud` leaves out those of a camera that are not, those on
-        the robot, and more than a grid holds. A cloud may be empty. `set_points` takes the next
-        picture.
+        A bounding volume tree keeps clouds of thousands of points fast. All points must be finite.
+        `clean_cloud` removes points of a camera that are not finite, points on the robot, and
+        points beyond the capacity of a grid. A cloud may be empty. `set_points` replaces the points
+        by those of the next picture.
         """
         self.add(make.points_object(name, points, radius, pose, color))
 
@@ -222,15 +221,13 @@ class Scene:
         radius: float | None = None,
         pose: ArrayLike | None = None,
     ) -> None:
-        """Give a cloud other points, where it stands in the scene; with a radius, add it where
-        there is none yet.
+        """Replace the points of a cloud; with a radius, add the cloud if it does not exist.
 
-        Its color, what it may touch and the link that carries it stay, as do radius and pose unless
-        they are given.
+        The cloud's color, allowed contacts and attachment stay, as do radius and pose unless given.
 
         Raises:
-            SceneError: there is no such object and no radius, it is no cloud, or points, radius or
-            pose are not valid.
+            SceneError: there is no such object and no radius, the object is not a cloud, or points,
+                radius or pose are not valid.
         """
         if name not in self._objects and radius is not None:
             self.add_points(name, points, radius, pose)
@@ -259,8 +256,8 @@ class Scene:
         """Add terrain: heights (n_x, n_y) [m] over a grid; heights[i, j] is at x = i spacing, y = j
         spacing.
 
-        It is a solid block from there down to `depth` [m] below its lowest height, with sides along
-        the border of the grid. `spacing` [m]: one number, or along x and y (2,).
+        The terrain is a solid block from these heights down to `depth` [m] below the lowest height,
+        with sides along the border of the grid. `spacing` [m] is one number, or (2,) along x and y.
 
         Raises:
             SceneError: the name is taken, or a height, the spacing or the depth is not valid.
@@ -281,19 +278,18 @@ class Scene:
     ) -> None:
         """Add a mesh: a file (STL, OBJ, DAE, PLY, GLB) or (vertices (n, 3), faces (m, 3)).
 
-        A convex mesh collides as it is. A concave one is never replaced by its hull silently: it is
-        kept with `keep`, cut into convex pieces with `decompose=True` (the `decomp` extra),
-        otherwise refused.
+        A convex mesh collides as it is. A concave mesh is never replaced by its hull silently: it
+        is kept with `keep`, cut into convex pieces with `decompose=True` (the `decomp` extra), or
+        else refused.
 
-        `keep="solid"`: all triangles and all that they enclose. The surface has to be closed and to
-        look outwards. `keep="surface"`: any triangles, such as a scan, as a surface with two sides
-        and nothing behind it: what lies wholly inside without touching it is free, as a robot in a
-        room.
+        `keep="solid"`: all triangles and the volume that they enclose. The surface must be closed,
+        with faces that look outward. `keep="surface"`: any triangles, such as a scan, as a
+        two-sided surface with nothing behind it. Whatever lies wholly inside without touching the
+        surface is free, like a robot in a room.
 
         Raises:
             SceneError: the name is taken, the mesh is concave and neither `keep` nor `decompose` is
-            given, or it is to
-                be solid and encloses nothing.
+                given, or it must be solid and encloses nothing.
             MeshError: the file is missing or malformed.
             MissingDependencyError: `decompose` needs the `decomp` extra.
         """
@@ -310,17 +306,16 @@ class Scene:
         self._allowed = {pair for pair in self._allowed if name not in pair}
 
     def move(self, name: str, pose: ArrayLike) -> None:
-        """Give an object another pose: X_WO, or X_LO of an attached one."""
+        """Set the pose of an object: X_WO, or X_LO if it is attached."""
         thing = self._objects[self._known(name)]
         self._objects[name] = replace(thing, pose=checked_pose(pose, f"object {name!r}"))
 
     def replace(self, thing: SceneObject) -> None:
-        """Put an object in place of the one with its name, which stays attached and keeps its
-        allowed pairs.
+        """Replace the object of the same name, keeping its attachment and its allowed pairs.
 
         Raises:
-            SceneError: no object has that name, `thing` is none that can collide, or it is
-            unbounded and attached.
+            SceneError: no object has that name, `thing` is not valid, or it is unbounded and
+                attached.
         """
         checked_object(thing)
         if self._known(thing.name) in self._attachments:
@@ -328,10 +323,10 @@ class Scene:
         self._objects[thing.name] = thing
 
     def transformed(self, X: ArrayLike) -> Scene:
-        """A copy in which everything posed in the world is moved by X (4, 4): X_WO becomes X @
-        X_WO.
+        """Return a copy in which everything posed in the world is moved by X (4, 4): X_WO becomes X
+        @ X_WO.
 
-        Use it to place a robot: for a robot whose root stands at X_WR in a room, plan in
+        This places a robot: for a robot with its root at X_WR in a room, plan in
         `room.transformed(inverse(X_WR))`.
         """
         X = checked_pose(X, f"scene {self.name!r}")
@@ -346,7 +341,7 @@ class Scene:
         return moved
 
     def copy(self) -> Scene:
-        """An independent copy (objects are immutable and shared)."""
+        """Return an independent copy; objects are immutable and shared."""
         other = Scene(self.name, robot=self.robot)
         other._objects = dict(self._objects)
         other._attachments = dict(self._attachments)
@@ -371,7 +366,7 @@ class Scene:
         }
         return rebuild, (_rebuilt_scene, arguments)
 
-    # Contacts that are allowed
+    # Allowed contacts
 
     @property
     def allowed(self) -> frozenset[tuple[str, str]]:
@@ -395,7 +390,7 @@ class Scene:
         """Take back `allow(a, b)`; nothing happens if the pair was not allowed."""
         self._allowed.discard((min(a, b), max(a, b)))
 
-    # Objects that the robot holds
+    # Attached objects
 
     def attach(
         self,
@@ -412,17 +407,16 @@ class Scene:
         Args:
             name: the object.
             link: the link that carries it; the two may touch.
-            pose: X_LO, the object's pose in the link's frame. Without it, `model` and `q` say where
-            the robot
-                stands, and the object stays where it is in the world: X_LO = X_WL(q)^-1 X_WO.
+            pose: X_LO, the object's pose in the link's frame. If it is missing, `model` and `q`
+                locate the robot, and the object stays in place in the world: X_LO = X_WL(q)^-1
+                X_WO.
             touch_links: further links that it may touch, such as fingers.
             model: the robot.
             q: (n_q,) its configuration.
 
         Raises:
-            SceneError: no such object, it is attached already, the model has no such link, or
-            neither `pose`
-                nor `model` and `q` are given.
+            SceneError: there is no such object, it is attached already, the model has no such link,
+                or neither `pose` nor `model` and `q` are given.
         """
         thing = self._objects[self._known(name)]
         if name in self._attachments:
@@ -445,8 +439,7 @@ class Scene:
         model: Model | None = None,
         q: ArrayLike | None = None,
     ) -> None:
-        """Let go of an attached object: it then stands at `pose` (X_WO), or where `model` at `q`
-        carried it.
+        """Detach an object, leaving it at `pose` (X_WO), or where `model` at `q` carried it.
 
         Raises:
             SceneError: the object is not attached, or neither `pose` nor `model` and `q` are given.
@@ -473,23 +466,27 @@ class Scene:
         """Add or replace a named goal: positions by joint names, or the pose of a link."""
         self.goals[name] = checked_goal(goal, f"goal {name!r}")
 
-    # What becomes of it
+    # Compiling and files
 
     def compile(self, model: Model) -> _engine.CollisionScene:
-        """The scene with a robot in it, ready for collision queries and planning.
+        """Compile the scene with a robot, ready for collision queries and planning.
 
-        Checked against each other are: the pairs of `model.collision_pairs`; every collider on a
-        moving link with every obstacle; every attached object with every obstacle, and with every
-        collider but those of its own link and `touch_links`; attached objects on different links
-        with each other. Allowed pairs are left out. Two things that never move, such as the robot's
-        base and the table that it stands on, are not checked.
+        These pairs are checked:
 
-        It takes time in proportion to the number of objects, and none to speak of for what was
-        compiled with this model before: of scenes alike in all that collides, the last few are
-        kept, and the same is given again.
+        - the pairs of `model.collision_pairs`
+        - every collider on a moving link with every obstacle
+        - every attached object with every obstacle, and with every collider except those of its own
+          link and `touch_links`
+        - attached objects on different links with each other
+
+        Allowed pairs are left out. So are two things that never move, such as the robot's base and
+        the table below it.
+
+        Cost: linear in the number of objects. The last few scenes compiled with this model are
+        cached by their colliding content, and a cached scene is returned at almost no cost.
 
         Raises:
-            SceneError: an allowed pair or an attachment names what is neither an object nor a link.
+            SceneError: an allowed pair or an attachment names neither an object nor a link.
         """
         from robosim.scene.compile import compile_scene
 
@@ -499,8 +496,8 @@ class Scene:
         """Write the scene as YAML, whole or not at all.
 
         Raises:
-            FileError: it cannot be written.
-            SceneError: it would take more than the 32 MiB that `load` reads.
+            FileError: the file cannot be written.
+            SceneError: the file would exceed the 32 MiB that `load` reads.
         """
         from robosim.scene.save import save_scene
 
@@ -508,11 +505,11 @@ class Scene:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Scene:
-        """Read a scene that `save` wrote, or that follows the same format by hand.
+        """Read a scene file, written by `save` or by hand.
 
         Raises:
             FileError: the file cannot be read.
-            SceneError: it is not a valid scene; with file:line.
+            SceneError: the file is not a valid scene, with file:line.
         """
         from robosim.scene.files import read_scene
 
@@ -520,11 +517,10 @@ class Scene:
 
     @classmethod
     def from_text(cls, text: str) -> Scene:
-        """Read a scene from the content of a scene file. Files that it names must have absolute
-        paths.
+        """Read a scene from the content of a scene file, in which paths of files must be absolute.
 
         Raises:
-            SceneError: it is not a valid scene; with its line.
+            SceneError: the text is not a valid scene, with its line.
         """
         from robosim.scene.files import read_scene_text
 
@@ -548,7 +544,7 @@ def _rebuilt_scene(
     starts: Mapping[str, Configuration],
     goals: Mapping[str, Configuration | LinkPose],
 ) -> Scene:
-    """The scene that was pickled."""
+    """Rebuild a pickled scene."""
     scene = Scene(name, robot=robot)
     for thing in objects:
         scene.add(thing)
@@ -566,13 +562,13 @@ def _rebuilt_scene(
 
 
 def _check_bounded(thing: SceneObject) -> None:
-    """SceneError where no link can carry it."""
+    """Raise SceneError if an object is unbounded, so that no link can carry it."""
     if any(isinstance(shape, Shape) and shape.type == "half_space" for shape in thing.shapes):
         raise SceneError(f"object {thing.name!r} is unbounded and cannot be attached")
 
 
 def _link_pose(name: str, link: str, model: Model | None, q: ArrayLike | None) -> Pose:
-    """X_WL at q."""
+    """Return the pose X_WL of a link at q."""
     if model is None or q is None:
         raise SceneError(
             f"object {name!r}: give its pose, or the model and q that say where the robot stands"
@@ -587,7 +583,7 @@ def _link_pose(name: str, link: str, model: Model | None, q: ArrayLike | None) -
 
 
 def _listed(names: Iterable[Any], limit: int = 30) -> str:
-    """Names for a message."""
+    """List names for a message."""
     listed = list(names)
     rest = f" and {len(listed) - limit} more" if len(listed) > limit else ""
     return ", ".join(map(str, listed[:limit])) + rest if listed else "none"

@@ -18,7 +18,7 @@ Configuration = dict[str, float]  # joint name to position [rad, m]
 
 @dataclass(frozen=True, eq=False)
 class LinkPose(Value):
-    """That `link` is to have the pose X_WL (4, 4) in the world frame."""
+    """Goal pose X_WL (4, 4) of `link` in the world frame."""
 
     link: str
     pose: Pose
@@ -30,7 +30,7 @@ class LinkPose(Value):
 
 
 def checked_start(joints: Mapping[str, float], what: str) -> Configuration:
-    """Positions by joint name, each finite."""
+    """Return positions by joint name, each checked to be finite."""
     if not isinstance(joints, Mapping) or not joints:
         raise SceneError(f"{what}: expected positions by joint name, found {joints!r}")
     configuration: Configuration = {}
@@ -48,5 +48,5 @@ def checked_start(joints: Mapping[str, float], what: str) -> Configuration:
 
 
 def checked_goal(goal: Any, what: str) -> Configuration | LinkPose:
-    """Positions by joint name, or a LinkPose."""
+    """Return checked positions by joint name, or a LinkPose."""
     return goal if isinstance(goal, LinkPose) else checked_start(goal, what)

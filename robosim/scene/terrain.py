@@ -1,5 +1,4 @@
-"""Terrain: heights over a grid as the closed surface of a block, so that a planner sees its sides
-and bottom, too."""
+"""Terrain: heights over a grid, as the closed surface of a block with sides and bottom."""
 
 from __future__ import annotations
 
@@ -19,7 +18,10 @@ DEFAULT_DEPTH = 1.0  # [m]
 @dataclass(frozen=True, eq=False)
 class Terrain:
     """Heights (n_x, n_y) [m] over a grid: heights[i, j] is at x = i spacing[0], y = j spacing[1] of
-    its frame. Solid from there down to `depth` [m] below the lowest of them."""
+    its frame.
+
+    The terrain is solid from there down to `depth` [m] below the lowest height.
+    """
 
     heights: NDArray[np.float64]
     spacing: tuple[float, float]
@@ -27,7 +29,7 @@ class Terrain:
 
 
 def checked_terrain(heights: ArrayLike, spacing: ArrayLike, depth: float, what: str) -> Terrain:
-    """Terrain of these numbers, which `terrain_mesh` checks further; SceneError naming `what`."""
+    """Convert numbers to terrain, which `terrain_mesh` checks further; SceneError naming `what`."""
     try:
         H, d = np.array(heights, dtype=np.float64), np.asarray(spacing, dtype=np.float64)
         depth = float(depth)
@@ -40,8 +42,10 @@ def checked_terrain(heights: ArrayLike, spacing: ArrayLike, depth: float, what: 
 
 
 def terrain_mesh(terrain: Terrain) -> TriangleMesh:
-    """The closed surface of terrain. Faces 0, 1, ... are the triangles of
-    `robosim.geometry.HeightField`, then come the sides and the bottom.
+    """Return the closed surface of terrain.
+
+    Faces 0, 1, ... are the triangles of `robosim.geometry.HeightField`, followed by those of the
+    sides and the bottom.
 
     Raises:
         GeometryError: heights, spacing or depth are not valid.
@@ -58,7 +62,8 @@ def terrain_mesh(terrain: Terrain) -> TriangleMesh:
     lower, upper = np.stack([a, b, c], axis=-1), np.stack([a, c, d], axis=-1)
     surface = np.stack([lower, upper], axis=2).reshape(-1, 3)
 
-    # Once round the border, counter-clockwise from above, and the same below.
+    # Indices around the border, counter-clockwise from above, and a copy of its points at the
+    # bottom.
     ring = np.concatenate([number[:-1, 0], number[-1, :-1], number[:0:-1, -1], number[0, :0:-1]])
     low = top[ring]
     low[:, 2] = H.min() - depth

@@ -1,5 +1,7 @@
-"""Where pairs of a robot's own colliders are known to be apart: found once for a model, used by
-every scene with it."""
+"""Tables of joint angles at which pairs of a robot's own colliders are known to be apart.
+
+The tables are computed once for a model and used by every scene with it.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,10 @@ _known: WeakKeyDictionary[Model, dict[tuple[int, int], _engine.TurnTable]] = Wea
 
 
 def tables_of(model: Model, pairs: Sequence[tuple[int, int]]) -> list[_engine.TurnTable | None]:
-    """Of each of these `model.collision_pairs` its table, see engine/scene/turn_table.h; None where
-    there is none."""
+    """Return the table of each of these `model.collision_pairs`, or None if it has none.
+
+    See engine/scene/turn_table.h.
+    """
     found = _known.get(model)
     if found is None:
         every = np.asarray(model.collision_pairs, dtype=np.int64).reshape(-1, 2)

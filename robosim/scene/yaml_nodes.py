@@ -1,10 +1,9 @@
-"""Reading YAML as nodes that know their line, so that whatever is wrong can be named with
-file:line.
+"""YAML as nodes that know their line, so that errors are reported with file:line.
 
-`read_yaml(path)` returns the root `Node` of a single document. The text is taken in as a stream of
-parser events, never through a constructor: no tag can create an object, nesting and size are
-bounded before anything is built, and an alias costs nothing but counts with the size of what it
-stands for, so a bomb of aliases is refused by its size.
+`read_yaml(path)` returns the root `Node` of a single document. The text is read as a stream of
+parser events, never through a constructor, so no tag can create an object. Nesting and size are
+bounded before anything is built. An alias costs nothing but counts with the size of its target, so
+a bomb of aliases is refused by its size.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from robosim.files import read_file
 
 MAX_BYTES = 32 * 2**20
 MAX_DEPTH = 32
-MAX_NODES = 300_000  # read in a second or so
+MAX_NODES = 300_000  # read in about a second
 
 _STANDARD_TAGS = {
     f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "seq", "map")
@@ -36,10 +35,10 @@ class Node:
 
     Attributes:
         value: str, list[Node] or dict[str, Node].
-        line: where it starts, counted from 1.
-        file: what was read, for messages.
-        plain: of a scalar, that it stands without quotes.
-        size: number of nodes in it, aliases counted with what they stand for.
+        line: line where the value starts, counted from 1.
+        file: name of the file, for messages.
+        plain: True for a scalar without quotes.
+        size: number of nodes in the value, with aliases counted as their targets.
     """
 
     __slots__ = ("file", "line", "plain", "size", "value")
@@ -53,7 +52,7 @@ class Node:
 
     @property
     def kind(self) -> str:
-        """What it is, in words."""
+        """Description of the value in words."""
         if isinstance(self.value, dict):
             return "a mapping"
         if isinstance(self.value, list):
@@ -61,18 +60,20 @@ class Node:
         return "nothing" if self.is_null() else f"{_shortened(self.value)!r}"
 
     def error(self, message: str) -> SceneError:
-        """A SceneError about this node."""
+        """Return a SceneError about this node."""
         return SceneError(message, file=self.file, line=self.line)
 
     def is_null(self) -> bool:
-        """Whether nothing is written here."""
+        """True if the value is empty or null."""
         return self.plain and self.value in ("", "~", "null", "Null", "NULL")
 
     def mapping(
         self, what: str, *, keys: Collection[str] | None = None, required: Collection[str] = ()
     ) -> dict[str, Node]:
-        """The entries of a mapping, none of them outside `keys` (None: any) and none of `required`
-        missing."""
+        """Return the entries of a mapping.
+
+        Keys must be in `keys` (None for any), and include those of `required`.
+        """
         if not isinstance(self.value, dict):
             raise self.error(f"{what}: expected a mapping, found {self.kind}")
         for key, node in self.value.items():
@@ -85,7 +86,7 @@ class Node:
         return self.value
 
     def sequence(self, what: str, length: int | None = None) -> list[Node]:
-        """The entries of a sequence, `length` of them if given."""
+        """Return the entries of a sequence, which must have the given length."""
         if not isinstance(self.value, list):
             raise self.error(f"{what}: expected a sequence, found {self.kind}")
         if length is not None and len(self.value) != length:
@@ -93,7 +94,7 @@ class Node:
         return self.value
 
     def text(self, what: str) -> str:
-        """A non-empty piece of text."""
+        """Return text that is not empty."""
         if not isinstance(self.value, str) or not self.value.strip():
             raise self.error(
                 f"{what}: expected text, found {self.kind if self.value != '' else 'nothing'}"
@@ -101,7 +102,7 @@ class Node:
         return self.value
 
     def number(self, what: str) -> float:
-        """A finite number."""
+        """Return a finite number."""
         try:
             number = float(self.value) if self.plain else math.nan
         except (TypeError, ValueError):
@@ -111,14 +112,14 @@ class Node:
         return number
 
     def integer(self, what: str) -> int:
-        """A whole number."""
+        """Return a whole number."""
         number = self.number(what)
         if number != int(number):
             raise self.error(f"{what}: expected a whole number, found {self.kind}")
         return int(number)
 
     def boolean(self, what: str) -> bool:
-        """True or false."""
+        """Return a boolean from true, yes, on, 1 or false, no, off, 0."""
         word = self.value.lower() if isinstance(self.value, str) and self.plain else None
         if word in ("true", "yes", "on", "1"):
             return True
@@ -127,9 +128,9 @@ class Node:
         raise self.error(f"{what}: expected true or false, found {self.kind}")
 
     def numbers(self, what: str, length: int | None = None) -> NDArray[np.float64]:
-        """A sequence of finite numbers."""
+        """Return an array of finite numbers from a sequence."""
         nodes = self.sequence(what, length)
-        # At a stroke where that works, and else one by one, which tells what is wrong with which.
+        # Convert all at once if possible; else one by one, to report which number is wrong.
         try:
             values = [float(node.value) for node in nodes if node.plain]
         except (TypeError, ValueError):
@@ -139,7 +140,7 @@ class Node:
         return np.array(values, dtype=np.float64)
 
     def table(self, what: str, width: int) -> NDArray[np.float64]:
-        """A sequence of rows of `width` finite numbers: (n, width)."""
+        """Return an array (n, width) of finite numbers from a sequence of rows."""
         rows = [node.numbers(what, width) for node in self.sequence(what)]
         return np.array(rows, dtype=np.float64).reshape(-1, width)
 
@@ -148,16 +149,15 @@ def read_yaml(path: str | PathLike[str]) -> Node:
     """Read the single document of a YAML file.
 
     Raises:
-        FileError: it cannot be read or is larger than 32 MiB.
-        SceneError: it is not YAML in UTF-8, is cut off, nests deeper than 32, holds more than
-        300,000
-            values, repeats a key, or uses a tag; with file:line.
+        FileError: the file cannot be read or is larger than 32 MiB.
+        SceneError: the file is not YAML in UTF-8, is truncated, nests deeper than 32, has more than
+            300,000 values, repeats a key, or uses a tag; with file:line.
     """
     return parse_yaml(read_file(path, max_bytes=MAX_BYTES), fspath(path))
 
 
 def parse_yaml(content: bytes | str, file: str) -> Node:
-    """Read the single document of a YAML text; `file` is what messages call it. Raises as read_yaml
+    """Read the single document of a YAML text, called `file` in messages. Raises as `read_yaml`
     does."""
     if isinstance(content, bytes):
         content = decoded(content, file)
@@ -174,7 +174,7 @@ def parse_yaml(content: bytes | str, file: str) -> Node:
         problem = f"not valid YAML: {error.problem or error.context}"
         if (
             "nesting depth" in problem
-        ):  # that of PyYAML 6.0.4 has a limit of its own, far beyond ours, and reads ahead
+        ):  # PyYAML 6.0.4 reads ahead and has its own limit of nesting, far beyond this one
             problem = f"nested deeper than {MAX_DEPTH}"
         raise SceneError(problem, file=file, line=line) from error
     except yaml.YAMLError as error:
@@ -182,7 +182,7 @@ def parse_yaml(content: bytes | str, file: str) -> Node:
 
 
 def decoded(content: bytes, file: str) -> str:
-    """Bytes as UTF-8 text; SceneError with file:line where they are not."""
+    """Decode bytes as UTF-8 text; SceneError with file:line if they are not."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -193,8 +193,8 @@ def decoded(content: bytes, file: str) -> str:
 def _compose(loader: Any, file: str) -> Node:
     """Build the tree of nodes from the events of a parser, on an explicit stack."""
     anchors: dict[str, Node | None] = {}
-    # The innermost container, its anchor and its key that has no value yet; and those that it
-    # stands in.
+    # Innermost container, its anchor, and its key that has no value yet; then the containers around
+    # it.
     container: Node | None = None
     anchor: str | None = None
     key: str | None = None
@@ -204,7 +204,7 @@ def _compose(loader: Any, file: str) -> Node:
     while True:
         event = next_event()
         kind = type(event)
-        if kind is yaml.ScalarEvent:  # first: most of what a large document has
+        if kind is yaml.ScalarEvent:  # first: the most frequent event of a large document
             line = event.start_mark.line + 1
             if event.tag is not None:
                 _check_tag(event.tag, file, line)
@@ -221,7 +221,7 @@ def _compose(loader: Any, file: str) -> Node:
             container = Node([] if kind is yaml.SequenceStartEvent else {}, line, file)
             anchor, key = event.anchor, None
             if anchor:
-                anchors[anchor] = None  # known only once it is complete
+                anchors[anchor] = None  # defined only when the container is complete
             continue
         elif kind is yaml.SequenceEndEvent or kind is yaml.MappingEndEvent:
             assert container is not None
@@ -245,7 +245,7 @@ def _compose(loader: Any, file: str) -> Node:
         else:
             continue
 
-        # Into what it stands in.
+        # Add the node to its container.
         if container is None:
             root = node
             continue
@@ -273,11 +273,11 @@ def _compose(loader: Any, file: str) -> Node:
 
 
 def _check_tag(tag: str | None, file: str, line: int) -> None:
-    """Refuse every tag but YAML's own plain types."""
+    """Refuse all tags except those of YAML's plain types."""
     if tag is not None and tag != "!" and tag not in _STANDARD_TAGS:
         raise SceneError(f"the tag {_shortened(tag)!r} is not read", file=file, line=line)
 
 
 def _shortened(text: str, length: int = 60) -> str:
-    """The text, cut for a message."""
+    """Shorten a text for a message."""
     return text if len(text) <= length else text[: length - 3] + "..."

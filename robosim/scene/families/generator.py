@@ -1,12 +1,11 @@
-"""From a family's layout to a scene with a start and a goal for one robot, both reachable.
+"""Generation of a scene from a family's layout, with a start and a goal that one robot can reach.
 
-    layout -> goal by inverse kinematics of a grasp, free of collision -> start likewise or a named
-    state -> a search
-    joins them
+    layout -> goal: collision-free inverse kinematics of a grasp
+           -> start: likewise, or a named state
+           -> a search connects start and goal
 
-A layout without such a pair is thrown away and the next one drawn, so every scene that is handed
-out has been solved once. All randomness comes from (family, seed): the same scene for the same
-robot.
+A layout without such a pair is discarded and the next one drawn, so every scene has been solved
+once. All randomness comes from (family, seed): the scene is the same each time for the same robot.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _FAMILIES = {
     )
 }
 
-_CLEARANCE = 0.002  # [m] at start and goal, so that rounding on another machine decides nothing
+_CLEARANCE = 0.002  # [m] at start and goal, so that rounding on another machine has no effect
 _LAYOUTS = 200
 _SEEDS_PER_GRASP = 24
 _SEARCH_ITERATIONS = 20_000
@@ -61,23 +60,23 @@ def families() -> tuple[str, ...]:
 
 
 def generate(family: str, seed: int = 0, *, model: Model, group: str | None = None) -> Scene:
-    """A random scene of a family, with a start "start" and a goal "goal" for a robot.
+    """Generate a random scene of a family, with a start "start" and a goal "goal" for a robot.
 
     Args:
         family: one of `families()`.
-        seed: which of the family's scenes, 0 or more.
-        model: the robot: an arm on a fixed base with a reach of 0.7 to 1.1 m or so.
-        group: planning group that moves; the first with a tip by default. Its tip's z axis is taken
-        as the direction of
-            approach and its x axis as that in which fingers close.
+        seed: number of the scene in its family, 0 or more.
+        model: the robot: an arm on a fixed base with a reach of about 0.7 to 1.1 m.
+        group: planning group that moves; the first group with a tip by default. The z axis of its
+            tip is taken as the approach direction, and the x axis as the closing direction of the
+            fingers.
 
     Returns:
-        The scene. Start and goal name every position of the robot, keep 2 mm of clearance, and were
-        joined by a search.
+        The scene. Start and goal have a position for every joint of the robot and 2 mm of
+        clearance, and a search has connected them.
 
     Raises:
-        SceneError: the family is unknown, the robot has no group with a tip, or 200 layouts had no
-        solution for it.
+        SceneError: the family is unknown, the robot has no group with a tip, or none of 200 layouts
+            has a solution for it.
     """
     if family not in _FAMILIES:
         raise SceneError(
@@ -103,7 +102,7 @@ def generate(family: str, seed: int = 0, *, model: Model, group: str | None = No
 
 
 class _Arm:
-    """The joints that move, and how goals are found for them."""
+    """The moving joints of a robot, and the search for starts and goals."""
 
     def __init__(self, model: Model, group: str | None) -> None:
         self.model = model
@@ -125,7 +124,7 @@ class _Arm:
         self.lower, self.upper = model.limits.lower[self.columns], model.limits.upper[self.columns]
 
     def solve(self, layout: Layout) -> tuple[Configuration, Configuration] | None:
-        """Start and goal of a layout, or None if there are none or no way between them was
+        """Return start and goal of a layout, or None if there are none or no path between them was
         found."""
         space = layout.scene.compile(self.model)
         rest = self.model.neutral()
@@ -137,7 +136,7 @@ class _Arm:
         )
         if start is None or goal is None:
             return None
-        # One turn about the two shows the search all poses.
+        # Limits of a quarter turn beyond the two include all poses that the search needs.
         ends = start[self.columns], goal[self.columns]
         lower = np.maximum(self.lower, np.minimum(*ends) - np.pi / 2)
         upper = np.minimum(self.upper, np.maximum(*ends) + np.pi / 2)
@@ -149,7 +148,7 @@ class _Arm:
     def _starts(
         self, layout: Layout, space: _engine.CollisionScene, rest: Configuration
     ) -> Iterator[Configuration]:
-        """Grasps of the layout's start, or else the robot's named states."""
+        """Yield configurations at the layout's start grasps, or else the robot's named states."""
         if layout.starts:
             yield from self._at_grasps(layout.starts, layout.rng, space, rest)
             return
@@ -168,8 +167,8 @@ class _Arm:
         space: _engine.CollisionScene,
         near: Configuration,
     ) -> Iterator[Configuration]:
-        """Clear configurations at the grasps, both in random order; a robot without fingers stops
-        before the thing."""
+        """Yield collision-free configurations at the grasps, both in random order; a robot without
+        fingers stops in front of the object."""
         for i in rng.permutation(len(grasps)):
             for distance in (0.0, 0.06, 0.10):
                 found = _engine.inverse_kinematics(

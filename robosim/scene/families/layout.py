@@ -1,10 +1,9 @@
-"""What a family of scenes is made with: furniture placed in its own frame, things to grasp, and
-ways to grasp them.
+"""Layouts of scene families: furniture in a frame of its own, objects to grasp, and their grasps.
 
-Furniture stands in a frame F with x pointing away from the robot, y to the left, z up. X_WF turns
-it about the robot by `azimuth`, sets it `distance` before the robot, and turns it in place by
-`yaw`. A grasp is the pose X_WT of a tool frame whose z axis is the direction of approach and whose
-x axis is that in which fingers close.
+Furniture stands in a frame F with x pointing away from the robot, y to the left, z up. X_WF rotates
+it about the robot by `azimuth`, places it at `distance` from the robot, and rotates it in place by
+`yaw`. A grasp is the pose X_WT of a tool frame whose z axis is the approach direction and whose x
+axis is the closing direction of the fingers.
 """
 
 from __future__ import annotations
@@ -38,14 +37,14 @@ FLOOR = -0.75  # [m] below the robot's base, which stands on a pedestal
 
 @dataclass
 class Layout:
-    """A scene in the making.
+    """A scene under construction.
 
     Attributes:
-        scene: its objects.
-        rng: where every random number comes from.
+        scene: scene with the objects added so far.
+        rng: source of all random numbers.
         X_WF: frame of the furniture.
         goals: grasps X_WT, any of which may become the goal.
-        starts: grasps from which the start is taken; none: the robot's own named state.
+        starts: grasps, one of which becomes the start; if empty, a named state of the robot does.
     """
 
     scene: Scene
@@ -64,8 +63,8 @@ class Layout:
         yaw: float = 0.25,
         azimuth: float = 2.2,
     ) -> Layout:
-        """A floor, a pedestal, and a random frame F: azimuth and yaw within +-, distance within a
-        range [m]."""
+        """Begin with a floor, a pedestal, and a random frame F: azimuth and yaw within +-, distance
+        within a range [m]."""
         scene = Scene(name)
         scene.add_half_space("floor", pose((0, 0, FLOOR)), (0.87, 0.87, 0.85))
         height = -FLOOR - 0.005
@@ -81,25 +80,25 @@ class Layout:
         color: Color = WOOD,
         yaw: float = 0.0,
     ) -> None:
-        """A box centerd at xyz in F, turned by yaw."""
+        """Add a box centered at xyz in F, rotated by yaw."""
         self.scene.add_box(name, size, self.X_WF @ pose(xyz) @ rotation_z(yaw), color)
 
     def cylinder(
         self, name: str, radius: float, length: float, xyz: Sequence[float], color: Color = WOOD
     ) -> None:
-        """An upright cylinder centerd at xyz in F."""
+        """Add an upright cylinder centered at xyz in F."""
         self.scene.add_cylinder(name, radius, length, self.X_WF @ pose(xyz), color)
 
     def stand(
         self, size: Sequence[float], xy: Sequence[float], top: float, color: Color = STONE
     ) -> None:
-        """A block from the floor up to `top` under furniture that would hang in the air, centerd at
-        xy in F."""
+        """Add a block centered at xy in F, from the floor up to `top`, under furniture without
+        legs."""
         height = top - FLOOR
         self.box("stand", (*size, height), (*xy, FLOOR + height / 2), color)
 
     def can(self, name: str, xy: Sequence[float], z: float, *, target: bool = False) -> Pose:
-        """A can of 66 mm diameter standing at height z in F; returns X_WC of its center."""
+        """Add a can of 66 mm diameter standing at height z in F; return X_WC of its center."""
         length = 0.12
         color = TARGET if target else CLUTTER[int(self.rng.integers(len(CLUTTER)))]
         self.cylinder(name, 0.033, length, (*xy, z + 0.001 + length / 2), color)
@@ -109,8 +108,8 @@ class Layout:
     def spots(
         self, count: int, x: tuple[float, float], y: tuple[float, float], gap: float
     ) -> NDArray[np.float64]:
-        """Up to `count` points (n, 2) of F in a rectangle, at least `gap` apart; fewer where they
-        do not fit."""
+        """Sample up to `count` points (n, 2) of F in a rectangle, at least `gap` apart; fewer if
+        they do not fit."""
         kept: list[NDArray[np.float64]] = []
         for _ in range(40 * count):
             spot = np.array([self.rng.uniform(*x), self.rng.uniform(*y)])
@@ -122,19 +121,19 @@ class Layout:
 
 
 def rotation_z(angle: float) -> Pose:
-    """A turn about z [rad]."""
+    """Rotation about z [rad]."""
     return pose(rpy=(0, 0, angle))
 
 
 def grasps_from_side(
     X_WC: Pose, rng: Generator, *, spread: float, count: int = 6, pitch: float = 0.0
 ) -> list[Pose]:
-    """Grasps of an upright thing at C: along F's x within +-spread [rad], down by up to `pitch`,
-    fingers level."""
+    """Grasps of an upright object at C: along F's x within +-spread [rad], down by up to `pitch`,
+    with level fingers."""
     grasps = []
     for _ in range(count):
         turn = rotation_z(rng.uniform(-spread, spread))
-        # Tool z along x, tool x along y: then pitched down about y; either finger may be the left
+        # Tool z along x, tool x along y, then pitched down about y. Either finger may be the left
         # one.
         level = np.eye(4)
         level[:3, :3] = [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
@@ -146,7 +145,7 @@ def grasps_from_side(
 def grasps_from_above(
     X_WC: Pose, rng: Generator, *, count: int = 6, lift: float = 0.03
 ) -> list[Pose]:
-    """Grasps of a thing at C from straight above, its tool frame `lift` [m] above C, turned at
-    random."""
+    """Grasps of an object at C from straight above, at random angles, with the tool frame `lift`
+    [m] above C."""
     down = pose((0, 0, lift), rpy=(np.pi, 0, 0))
     return [X_WC @ rotation_z(rng.uniform(-np.pi, np.pi)) @ down for _ in range(count)]

@@ -1,5 +1,5 @@
-"""Shelves with cans: one compartment (small), three large ones over each other (tall), many narrow
-ones (thin)."""
+"""Families of shelves with cans: one compartment (small), three stacked compartments (tall), many
+narrow ones (thin)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _BOARD = 0.03  # [m] thickness of every board
 
 
 def bookshelf_small(rng: Generator) -> Layout:
-    """A single compartment at chest height, open to the front, with three cans; one is grasped from
-    the front."""
+    """A single compartment at chest height, open at the front, with three cans. One can is grasped
+    from the front."""
     layout = Layout.begin("bookshelf_small", rng, distance=(0.45, 0.60))
     width, depth, height = rng.uniform(0.75, 0.95), rng.uniform(0.38, 0.45), rng.uniform(0.26, 0.32)
     bottom = rng.uniform(0.0, 0.45)
@@ -26,7 +26,7 @@ def bookshelf_small(rng: Generator) -> Layout:
 
 
 def bookshelf_tall(rng: Generator) -> Layout:
-    """Three compartments over each other between long side walls, three cans in each."""
+    """Three compartments stacked between long side walls, three cans in each."""
     layout = Layout.begin("bookshelf_tall", rng, distance=(0.45, 0.60))
     width, depth, height = rng.uniform(0.75, 0.95), rng.uniform(0.38, 0.45), rng.uniform(0.27, 0.32)
     first = rng.uniform(-0.35, -0.1)
@@ -38,8 +38,8 @@ def bookshelf_tall(rng: Generator) -> Layout:
 
 
 def bookshelf_thin(rng: Generator) -> Layout:
-    """A light frame of four posts with many low compartments, halved by an upright board; two cans
-    in each row."""
+    """A light frame of four posts with many low compartments, split by an upright board, with two
+    cans in each row."""
     layout = Layout.begin("bookshelf_thin", rng, distance=(0.42, 0.55))
     width, depth, height = rng.uniform(0.85, 1.0), rng.uniform(0.32, 0.40), rng.uniform(0.23, 0.26)
     first = rng.uniform(-0.45, -0.25)
@@ -61,13 +61,13 @@ def bookshelf_thin(rng: Generator) -> Layout:
 
 
 def _boards(layout: Layout, width: float, depth: float, levels: list[float]) -> None:
-    """Level boards whose upper faces are at the given heights; front edges at x = 0."""
+    """Add horizontal boards with upper faces at the given heights and front edges at x = 0."""
     for i, level in enumerate(levels):
         layout.box(f"board_{i + 1}", (depth, width, _BOARD), (depth / 2, 0, level - _BOARD / 2))
 
 
 def _sides(layout: Layout, width: float, depth: float, low: float, high: float) -> None:
-    """Left and right walls and a back, from low to high."""
+    """Add left and right walls and a back, from low to high."""
     middle, height = (low + high) / 2, high - low
     for name, y in (("side_right", -1), ("side_left", 1)):
         layout.box(name, (depth, _BOARD, height), (depth / 2, y * (width + _BOARD) / 2, middle))
@@ -77,7 +77,7 @@ def _sides(layout: Layout, width: float, depth: float, low: float, high: float) 
 def _cans(
     layout: Layout, spaces: list[tuple[float, float, float]], depth: float, count: int
 ) -> None:
-    """`count` cans in each space (floor height, right, left end); one of all of them is the
+    """Add `count` cans to each space (floor height, right end, left end); one of them is the
     target."""
     rng = layout.rng
     chosen = int(rng.integers(len(spaces)))

@@ -1,4 +1,4 @@
-"""Tables with clutter: picking from the top, and picking from a low board underneath."""
+"""Families of cluttered tables: picking from the top, and from a low board underneath."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from robosim.scene.objects import Pose
 __all__ = ["table_pick", "table_under_pick"]
 
 _TOP = 0.04  # [m] thickness of the table top
-_GAP = (0.10, 0.13)  # [m] from the axis of a can to the boxes beside it
+_GAP = (0.10, 0.13)  # [m] from the axis of a can to the boxes on both sides
 
 _Spots = NDArray[np.float64]  # (n, 2) points of F
 
 
 def table_pick(rng: Generator) -> Layout:
-    """A desk with an over-shelf: from a can in a nook of upright boxes the arm is to reach one in
+    """A desk with an over-shelf: the arm moves from a can in a nook of upright boxes to a can in
     another nook."""
     layout = Layout.begin("table_pick", rng, distance=(0.24, 0.32))
     depth, width, height = rng.uniform(0.75, 0.9), rng.uniform(1.4, 1.6), rng.uniform(-0.12, 0.12)
@@ -41,8 +41,8 @@ def table_pick(rng: Generator) -> Layout:
     layout.goals = grasps_from_side(
         _nook(layout, "target", there, height, deep=0.31), rng, spread=0.25, pitch=0.4
     )
-    # An over-shelf on two panels, as on a desk: the cans are reached under it, and the arm passes
-    # below or before it.
+    # An over-shelf on two panels, as on a desk. The cans are reached under it, and the arm passes
+    # below or in front of it.
     shelf, span = height + rng.uniform(0.42, 0.46), width - 0.1
     layout.box("over_shelf", (0.34, span, 0.03), (0.43, 0, shelf), WOOD)
     for i, y in enumerate((-1, 1)):
@@ -62,10 +62,10 @@ def table_pick(rng: Generator) -> Layout:
 
 
 def table_under_pick(rng: Generator) -> Layout:
-    """A high table with a board below: from a can in a nook on the top the arm is to reach one in a
-    nook on the board.
+    """A high table with a board below: the arm moves from a can in a nook on the top to one on the
+    board.
 
-    A rail under the front edge lowers the way in.
+    A rail under the front edge lowers the opening.
     """
     layout = Layout.begin("table_under_pick", rng, distance=(0.33, 0.42))
     depth, width, height = rng.uniform(0.7, 0.85), rng.uniform(1.1, 1.4), rng.uniform(0.30, 0.40)
@@ -97,22 +97,23 @@ def _nook(
     tall: float = 0.38,
     deep: float = 0.18,
 ) -> Pose:
-    """A can between two upright boxes and before a third, open to the robot; returns the pose of
-    the can, turned so.
+    """Add a can between two upright boxes and in front of a third, open toward the robot.
+
+    Returns the pose of the can, rotated with the nook.
 
     Args:
-        layout: where they are put.
-        which: "target", or "start" for the can that the arm comes from.
-        spot: where in F the can stands.
-        height: of what it stands on.
-        tall: how tall the boxes are at most; they are at least two thirds of that.
-        deep: how deep the nook is, from the can's back to the front, within 3 cm.
+        layout: layout to add to.
+        which: "target", or "start" for the can at which the arm starts.
+        spot: position of the can in F.
+        height: height of the surface below the can.
+        tall: largest height of the boxes; they are at least two thirds of it.
+        deep: depth of the nook, from the back of the can to the front, within 3 cm.
     """
     rng = layout.rng
     layout.can(
         "target" if which == "target" else "start_can", spot, height, target=which == "target"
     )
-    # Seen from the robot, so that the arm can reach in.
+    # The nook faces the robot, so that the arm can reach in.
     turn = rng.uniform(-0.2, 0.2)
     along, across = np.array([np.cos(turn), np.sin(turn)]), np.array([-np.sin(turn), np.cos(turn)])
     for name, direction, gap, wide in (
@@ -143,14 +144,14 @@ def _nook(
 
 
 def _apart(spots: _Spots, nooks: Sequence[tuple[float, float]]) -> _Spots:
-    """The spots that are clear of the nooks and of the way into them."""
+    """Return the spots that are clear of the nooks and of the access to them."""
     keep = [all(abs(y - v) > 0.36 or x - u > 0.29 for u, v in nooks) for x, y in spots]
     return spots[keep]
 
 
 def _table(layout: Layout, depth: float, width: float, height: float) -> None:
-    """A top whose upper face is at `height` and whose front edge is at x = 0, on four legs that
-    reach the floor."""
+    """Add a table top with its upper face at `height` and its front edge at x = 0, on four legs
+    that reach the floor."""
     layout.box("table_top", (depth, width, _TOP), (depth / 2, 0, height - _TOP / 2))
     length = height - _TOP - FLOOR
     for i, (x, y) in enumerate([(0.03, -1), (0.03, 1), (depth - 0.03, -1), (depth - 0.03, 1)]):
@@ -161,7 +162,7 @@ def _table(layout: Layout, depth: float, width: float, height: float) -> None:
 
 
 def _clutter(layout: Layout, spots: _Spots, height: float) -> None:
-    """Boxes and cylinders of several sizes standing at the spots."""
+    """Add boxes and cylinders of several sizes at the spots."""
     rng = layout.rng
     for i, (x, y) in enumerate(spots):
         color = CLUTTER[int(rng.integers(len(CLUTTER)))]
