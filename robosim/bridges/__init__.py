@@ -1,6 +1,6 @@
-"""Steps and rollouts as functions of frameworks that differentiate: `robosim.bridges.torch` and
-`robosim.bridges.jax`.
+"""Steps and rollouts as differentiable functions of PyTorch (`robosim.bridges.torch`) and JAX
+(`robosim.bridges.jax`).
 
-Each needs its framework, and nothing else of robosim does: `pip install 'robosim[torch]'` or
+Each bridge needs its framework, and nothing else of robosim does: `pip install 'robosim[torch]'` or
 `pip install 'robosim[jax]'`.
 """

@@ -1,19 +1,18 @@
-"""Gradients by the entries of q, as frameworks have them, from those in its tangent space, and
-back.
+"""Conversion between gradients by the entries of q, as frameworks use, and in its tangent space.
 
-What moves freely has more entries in q than in v: its quaternion. Any quaternion but zero stands
-for a rotation, scaled to unit length, so functions of q are functions of all of its entries, and a
-gradient by these is a plain one:
+A free body has more entries in q than in v, because of its quaternion. Any quaternion but zero
+represents a rotation, after normalization. Functions of q are hence functions of all of its
+entries, with ordinary gradients:
 
-    v = T(q) dq,   so that t_bar in the tangent space is T(q)^T t_bar by the entries: across a
-                   quaternion, not along it;
-    dq = N(q) v,   so that q_bar by the entries is N(q)^T q_bar in the tangent space.
+    v = T(q) dq,   so t_bar in the tangent space becomes T(q)^T t_bar by the entries, which is
+                   perpendicular to each quaternion;
+    dq = N(q) v,   so q_bar by the entries becomes N(q)^T q_bar in the tangent space.
 
-For a floating joint, with R the rotation of its quaternion (u, w) of length l,
+For a floating joint with quaternion (u, w) of length l and its rotation matrix R,
 
     T = [R^T, 0; 0, 2 (w 1 - [u]x, -u) / l^2],   N = [R, 0; 0, (w 1 + [u]x; -u^T) / 2].
 
-For a planar joint both turn x and y by theta. All others have T = N = 1.
+For a planar joint, T and N rotate x and y by theta. For all other joints T = N = 1.
 """
 
 from __future__ import annotations
@@ -35,34 +34,34 @@ _FLOATING = 7  # entries of q; a planar joint has 3, all others 1
 
 
 def to_entries(model: Model, q: Array, t_bar: Array) -> Array:
-    """(..., n_q) T(q)^T t_bar.
+    """Convert gradients to the entries of q: (..., n_q) T(q)^T t_bar.
 
     Args:
-        model: whose q it is.
-        q: (..., n_q) where; quaternions of any length but zero.
+        model: model of q.
+        q: (..., n_q) configuration; quaternions of any length but zero.
         t_bar: (..., n_v) gradients in the tangent space.
     """
     return _joint_by_joint(model, q, t_bar, model.n_q, is_to_entries=True)
 
 
 def from_entries(model: Model, q: Array, q_bar: Array) -> Array:
-    """(..., n_v) N(q)^T q_bar.
+    """Convert gradients to the tangent space: (..., n_v) N(q)^T q_bar.
 
     Args:
-        model: whose q it is.
-        q: (..., n_q) where; quaternions of unit length.
+        model: model of q.
+        q: (..., n_q) configuration; quaternions of unit length.
         q_bar: (..., n_q) gradients by the entries of q.
     """
     return _joint_by_joint(model, q, q_bar, model.n_v, is_to_entries=False)
 
 
 class _Places(NamedTuple):
-    """Where the joints have their entries."""
+    """Indices of the entries of the joints."""
 
     plain: tuple[Index, Index]
-    """In q and in v, of the joints that have one."""
+    """Indices in q and in v of the joints with one entry."""
     several: list[tuple[int, slice, slice]]
-    """How many in q, and in q and v, of the others."""
+    """Number of entries in q, slice of q and slice of v, for each of the other joints."""
 
 
 _places: WeakKeyDictionary[Model, _Places] = WeakKeyDictionary()
@@ -120,13 +119,13 @@ def _floating_from(q: Array, q_bar: Array, out: Array) -> None:
 
 
 def _cross(x: Array, y: Array) -> Array:
-    """Several times as fast as NumPy's for few vectors."""
+    """Cross product, several times as fast as NumPy's for few vectors."""
     product: Array = x[..., _NEXT] * y[..., _LAST] - x[..., _LAST] * y[..., _NEXT]
     return product
 
 
 def _rotated(u: Array, w: Array, x: Array, square: Array) -> Array:
-    """x turned by the quaternion (u, w) of this squared length."""
+    """Rotate x by the quaternion (u, w) with this squared length."""
     across = _cross(u, x)
     turned: Array = x + 2 / square * (w * across + _cross(u, across))
     return turned

@@ -1,9 +1,9 @@
-"""Calls of Python functions on the host from within what JAX compiles.
+"""Calls of Python functions on the host from code that JAX compiles.
 
-On processors they go through XLA's foreign function interface: the compiled handler of
-`robosim._engine` calls the function with NumPy arrays over XLA's memory, some ten microseconds.
-Elsewhere, and where that interface is not of a version that the handler knows, through
-`jax.pure_callback`, which brings arrays to the host and back.
+On CPUs the calls use XLA's foreign function interface: the compiled handler of `robosim._engine`
+calls the function with NumPy arrays over XLA's memory, which takes some ten microseconds. On other
+devices, and if the handler does not know the version of that interface, they use
+`jax.pure_callback`, which copies arrays to the host and back.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TARGET = "robosim_call"
 
 
 class _Call:
-    """What a key stands for: a function of an owner, which it does not keep alive."""
+    """A callable with a key: a function of an owner, which the callable does not keep alive."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ def _look_up(key: int) -> _Call:
 
 @cache
 def _has_handler() -> bool:
-    """Whether XLA has been told of it."""
+    """True if the handler is registered with XLA."""
     header = Path(jax.ffi.include_dir()) / "xla" / "ffi" / "api" / "c_api.h"
     try:
         text = header.read_text(encoding="utf-8")
@@ -92,25 +92,27 @@ def _has_handler() -> bool:
 
 
 def _close(process: int) -> None:
-    """As Python ends: what XLA still runs, on threads of its own, must not ask for an interpreter
-    that is gone."""
-    if os.getpid() == process:  # a forked child has none of these threads
+    """Close the calls as Python ends: XLA's threads may still run code, and must not enter an
+    interpreter that is gone."""
+    if os.getpid() == process:  # a forked child has none of XLA's threads
         _engine.close_xla_calls()
 
 
 def call(
     function: Callable[..., Any], owner: Any, settings: Hashable, outlines: Any, *arguments: Any
 ) -> Any:
-    """function(owner, settings, *arguments) on the host, whose results have these shapes and types.
+    """Call function(owner, settings, *arguments) on the host, with results of these shapes and
+    types.
 
-    Under `vmap` arguments and results have one more leading axis, of 1 where an argument is the
-    same for all.
+    Under `vmap`, arguments and results have one more leading axis, of length 1 where an argument is
+    the same for all.
 
     Args:
-        function: to NumPy's arrays, of these and what comes before them.
-        owner: compiled code does not keep it alive, and says so where it is gone.
-        settings: the same whenever the call is.
-        outlines: trees of `jax.ShapeDtypeStruct`, of what it gives.
+        function: function of these arguments with NumPy arrays, which returns a tree of arrays.
+        owner: first argument. Compiled code does not keep it alive, and raises an error when it is
+            gone.
+        settings: second argument, hashable; equal settings share one call.
+        outlines: trees of `jax.ShapeDtypeStruct` of the results.
         arguments: trees of arrays.
     """
     flat, tree = jax.tree.flatten(arguments)
@@ -131,6 +133,6 @@ def call(
         )
         _by_key[known.key] = known
     run = jax.ffi.ffi_call(_TARGET, leaves, vmap_method="expand_dims")
-    # Not an attribute: what is compiled for a call outside of compiled code serves those of all
-    # simulations.
+    # The key is an operand and not an attribute, so that code compiled for a call outside of `jit`
+    # serves the calls of all simulations.
     return jax.tree.unflatten(result_tree, run(np.int32(known.key), *flat))

@@ -3,19 +3,19 @@
     q, v, unsolved = step(simulation, q, v, tau=tau)
     q, v, unsolved = rollout(simulation, q, v, 500, tau=tau)
 
-Arrays may have leading axes, which are broadcast: all runs are made at once, on several threads, as
-by `Simulation.rollout`. `jit`, `grad`, `vjp`, `jacrev`, `vmap`, `lax.scan`, `checkpoint` and what
-is composed of these work; `vmap` is one more leading axis. Second derivatives raise
-`SimulationError`, forward mode JAX's own error.
+Leading axes of arrays are broadcast. All runs are made at once, on several threads, as in
+`Simulation.rollout`. `jit`, `grad`, `vjp`, `jacrev`, `vmap`, `lax.scan`, `checkpoint` and their
+compositions work; `vmap` adds one leading axis. Second derivatives raise `SimulationError`, forward
+mode raises JAX's own error.
 
-All is computed in double precision, on the host: on processors by a handler of XLA's foreign
+Everything is computed in double precision on the host: on CPUs by a handler of XLA's foreign
 function interface, from accelerators by `jax.pure_callback`. Code that was compiled ahead of time
-does not keep the simulation alive: keep it. What comes back has the type of what was given (of
-several the one that JAX promotes them to). Gradients go through the states in double precision,
-with `jax_enable_x64` off, too, and in float64 they are those of `Rollout.vjp` to the bit.
+does not keep the simulation alive, so the caller must. Results have the type of the arguments (for
+several types, the one that JAX promotes them to). Gradients use the states in double precision,
+even with `jax_enable_x64` off, and in float64 they equal those of `Rollout.vjp` to the bit.
 
-Gradients by q are by its entries, plain ones, seven of what moves freely: of a function of q that
-scales quaternions to unit length.
+Gradients with respect to q are ordinary gradients by its entries, seven for a free body: those of a
+function of q that normalizes quaternions.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ try:
     import jax
     import jax.numpy as jnp
 
-    from robosim.bridges.host import call  # needs it, too
+    from robosim.bridges.host import call  # needs JAX, too
 except ImportError as error:
     raise MissingDependencyError(
         "robosim.bridges.jax needs JAX: pip install 'robosim[jax]' brings it"
@@ -45,15 +45,15 @@ __all__ = ["States", "rollout", "step"]
 
 
 class States(NamedTuple):
-    """What comes of a step or a rollout."""
+    """States of a step or a rollout."""
 
     q: jax.Array
-    """(..., n_q), of a rollout (..., n, n_q)."""
+    """(..., n_q), for a rollout (..., n, n_q)."""
     v: jax.Array
-    """(..., n_v), of a rollout (..., n, n_v)."""
+    """(..., n_v), for a rollout (..., n, n_v)."""
     unsolved: jax.Array
-    """(...) bool: whether some step was `relaxed`, `inconsistent` or `diverged`;
-    `Simulation.rollout` tells how."""
+    """(...) bool: True if any step was `relaxed`, `inconsistent` or `diverged`;
+    `Simulation.rollout` reports the details."""
 
 
 def step(
@@ -66,24 +66,23 @@ def step(
     v_target: jax.typing.ArrayLike | None = None,
     parameters: Mapping[Key, jax.typing.ArrayLike] | None = None,
 ) -> States:
-    """The state one step later, a function of all arrays.
+    """Return the state one step later, as a function of all arrays.
 
     Args:
-        simulation: what takes the step.
+        simulation: the simulation that takes the step.
         q: (..., n_q) configuration; quaternions of any length but zero.
         v: (..., n_v) velocity.
-        tau: (..., n_v) as of `Control`, as are the next two.
-        q_target: (..., n_q).
-        v_target: (..., n_v).
-        parameters: by name as in `Simulation.parameters`, each (..., *its shape), in the place of
-        its values; of runs
-            that have other values each makes a world of its own, and only runs within one go on
-            several threads.
+        tau: (..., n_v) forces, as in `Control`.
+        q_target: (..., n_q) target positions, as in `Control`.
+        v_target: (..., n_v) target velocities, as in `Control`.
+        parameters: values by name as in `Simulation.parameters`, each (..., *its shape), which
+            replace those of the simulation. Each distinct set of values makes a world of its own,
+            and only runs in one world share the threads.
 
     Raises:
         SimulationError: an array has the wrong shape or is not real.
-        jax.errors.JaxRuntimeError: a number is not finite or out of its range; it says what
-        `SimulationError` would.
+        jax.errors.JaxRuntimeError: a number is not finite or out of its range; the message is that
+            of the `SimulationError`.
     """
     drive = (None if x is None else jnp.expand_dims(x, -2) for x in (tau, q_target, v_target))
     runs, values = _with_parameters(simulation, 1, parameters, 1)
@@ -103,27 +102,28 @@ def rollout(
     parameters: Mapping[Key, jax.typing.ArrayLike] | None = None,
     interval: int = 1,
 ) -> States:
-    """All states of a run, or of many, each a function of all arrays.
+    """Return all states of one run or of many, as a function of all arrays.
 
-    One call costs less than as many of `step`, and its backward pass one more.
+    One call costs less than as many calls of `step`, and so does its backward pass, which runs
+    once.
 
     Args:
-        simulation: what is run.
+        simulation: the simulation that runs.
         q: (..., n_q) first configuration.
         v: (..., n_v) first velocity.
-        steps: how many; static, as is `interval`.
-        tau: (..., steps, n_v), or (n_v,) or (..., 1, n_v) for all steps; as are the next two.
-        q_target: (..., steps, n_q).
-        v_target: (..., steps, n_v).
-        parameters: as of `step`.
-        interval: every which state is kept, beside the last; the gradient makes those between
-        again.
+        steps: number of steps; static, as is `interval`.
+        tau: (..., steps, n_v), or (n_v,) or (..., 1, n_v) for all steps.
+        q_target: (..., steps, n_q), likewise.
+        v_target: (..., steps, n_v), likewise.
+        parameters: as in `step`.
+        interval: number of steps between stored states; the last state is always stored. The
+            gradient recomputes the states between.
 
     Returns:
-        The states that were kept, n of them, the first included.
+        The n stored states, including the first.
 
     Raises:
-        SimulationError: as of `step`.
+        SimulationError: as in `step`.
     """
     runs, values = _with_parameters(simulation, steps, parameters, interval)
     return _run(runs, (q, v, tau, q_target, v_target, *values))
@@ -135,12 +135,12 @@ def _with_parameters(
     parameters: Mapping[Key, jax.typing.ArrayLike] | None,
     interval: int,
 ) -> tuple[Runs, tuple[Any, ...]]:
-    """Runs that are functions of these parameters, too, and their values."""
+    """Return runs that also depend on these parameters, and the values of the parameters."""
     given = {key: x for key, x in (parameters or {}).items() if x is not None}
     return Runs(simulation, steps, tuple(given), interval), tuple(given.values())
 
 
-Operands = tuple[Any, ...]  # as of `Runs`, of jax.Array or None
+Operands = tuple[Any, ...]  # as in `Runs`, of jax.Array or None
 
 
 def _run(runs: Runs, operands: Operands) -> States:
@@ -166,7 +166,7 @@ def _rollout(runs: Runs, operands: Operands) -> States:
 
 
 def _rollout_and_states(runs: Runs, operands: Operands) -> tuple[States, Operands]:
-    """With q and v in double precision: where there is no float64, as its bits."""
+    """Run, and also return q and v in double precision: as their bits if there is no float64."""
     outlines = _outlines(runs, operands)
     if outlines.q.dtype == jnp.float64:
         states = _rollout(runs, operands)
@@ -188,7 +188,7 @@ _rollout.defvjp(_rollout_and_states, _rollout_vjp)
 
 
 def _gradient(runs: Runs, operands: Operands, *arrays: jax.Array) -> Operands:
-    """By each operand that is given, of each run."""
+    """Gradient in each operand that is given, of each run."""
     outlines = tuple(
         None if x is None else jax.ShapeDtypeStruct(runs.leading(operands) + core, x.dtype)
         for x, core in zip(operands, runs.core_shapes, strict=True)
@@ -214,7 +214,7 @@ def _call_jvp(function: Any, runs: Runs, outlines: Any, primals: Any, tangents: 
 
 
 def _outlines(runs: Runs, operands: Operands) -> States:
-    """Shapes and types of what comes back."""
+    """Shapes and types of the results."""
     leading, model = runs.leading(operands), runs.simulation.model
     q, v = (
         jax.ShapeDtypeStruct((*leading, runs.kept, n), operands[0].dtype)
@@ -224,7 +224,7 @@ def _outlines(runs: Runs, operands: Operands) -> States:
 
 
 def _summed(gradient: jax.Array, operand: jax.Array) -> jax.Array:
-    """Over the leading axes along which the operand is the same."""
+    """Sum a gradient over the leading axes along which the operand is the same."""
     same = [
         i
         for i, (many, one) in enumerate(zip(gradient.shape, operand.shape, strict=True))
@@ -233,9 +233,9 @@ def _summed(gradient: jax.Array, operand: jax.Array) -> jax.Array:
     return gradient.sum(axis=tuple(same), keepdims=True) if same else gradient
 
 
-# On the host.
+# Functions on the host
 
-Settings = tuple[int, tuple[Key, ...], int, int]  # of Runs
+Settings = tuple[int, tuple[Key, ...], int, int]  # fields of Runs
 
 
 def _forward(simulation: Simulation, settings: Settings, operands: Operands) -> States:

@@ -1,5 +1,4 @@
-"""What all bridges share: runs of arrays with any leading axes, their gradients, and which shapes
-go together."""
+"""Common part of the bridges: runs with leading axes, their gradients, and checks of shapes."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ __all__ = ["NO_SECOND_DERIVATIVES", "OPERANDS", "OperandShape", "Runs"]
 
 Array = NDArray[np.float64]
 OPERANDS = ("q", "v", "tau", "q_target", "v_target")
-"""What runs are functions of, in this order everywhere; parameters follow."""
+"""Arguments of runs, in this order everywhere; parameters follow."""
 _DRIVE, _PARAMETERS = slice(2, 5), slice(5, None)
 NO_SECOND_DERIVATIVES = (
     "steps have first derivatives in reverse mode only: no second ones, and none in forward mode; "
@@ -33,32 +32,32 @@ NO_SECOND_DERIVATIVES = (
 
 
 class OperandShape(NamedTuple):
-    """How an operand is laid out for `Runs`."""
+    """Layout of an operand for `Runs`."""
 
     padded: tuple[int, ...]
-    """As it was given, with ones in front."""
+    """The given shape, with ones in front."""
     expanded: tuple[int, ...]
-    """With a row for each step, where it had one for all."""
+    """The padded shape with a row for each step, where one row stands for all steps."""
 
 
 @dataclass(frozen=True)
 class Runs:
-    """A function of arrays, and its gradient: runs of one simulation, all of `steps` steps.
+    """A function of arrays and its gradient: runs of one simulation, all with `steps` steps.
 
-    Operands are float64 arrays, each with the same number of leading axes and there 1 or the common
-    size, and None where one is not given (never q and v). There are as many runs as leading
-    entries, all made at once. It is hashed by which simulation it has, as frameworks ask.
+    Operands are float64 arrays with the same number of leading axes, each of length 1 or of a
+    common length. An operand that is not given is None (never q and v). There is one run per
+    leading entry, and all runs are made at once. The hash of `Runs` uses the identity of the
+    simulation, as frameworks require.
 
     Args:
-        simulation: what is run.
-        steps: of each run.
-        parameters: names of parameters, as of `Simulation.parameters`, that are operands as well,
-        and whose values take
-            the place of its own.
-        interval: every which state is kept, beside the last.
-        threads: at most; 0 for as many as `robosim.get_threads` says. By default those of the block
-        where it is made:
-            frameworks run it later, and on threads of their own.
+        simulation: the simulation that runs.
+        steps: number of steps of each run.
+        parameters: names of parameters, as in `Simulation.parameters`, that are operands as well,
+            with values that replace those of the simulation.
+        interval: number of steps between stored states; the last state is always stored.
+        threads: largest number of threads; 0 for `robosim.get_threads`. The default is that of the
+            block in which the object is made, since frameworks run it later and on threads of their
+            own.
     """
 
     simulation: Simulation
@@ -75,12 +74,12 @@ class Runs:
 
     @property
     def kept(self) -> int:
-        """How many states of each run are kept."""
+        """Number of stored states of each run."""
         return -(-self.steps // self.interval) + 1
 
     @cached_property
     def core_shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Of each operand, without leading axes."""
+        """Shape of each operand without leading axes."""
         model, names = self.simulation.model, self.simulation._names
         n_q, n_v, steps = model.n_q, model.n_v, self.steps
         of_parameters = (names.select(key).shape for key in self.parameters)
@@ -88,15 +87,16 @@ class Runs:
 
     @property
     def _names(self) -> tuple[Any, ...]:
-        """Of the operands, for errors."""
+        """Names of the operands, for errors."""
         return (*OPERANDS, *self.parameters)
 
     def layout(self, shapes: Sequence[tuple[int, ...] | None]) -> list[OperandShape | None]:
-        """How operands of these shapes go together, by NumPy's rules of broadcasting: leading axes,
-        and rows of steps.
+        """Return the common layout of operands of these shapes, by NumPy's rules of broadcasting.
+
+        The rules apply to leading axes and to rows of steps.
 
         Raises:
-            SimulationError: one has another shape than it must, or leading axes do not go together.
+            SimulationError: an operand has the wrong shape, or leading axes do not broadcast.
         """
         split: list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]] | None] = []
         for name, shape, core in zip(self._names, shapes, self.core_shapes, strict=True):
@@ -132,7 +132,7 @@ class Runs:
         ]
 
     def leading(self, operands: Sequence[Array | None]) -> tuple[int, ...]:
-        """The common leading axes."""
+        """Return the common leading axes."""
         return np.broadcast_shapes(
             *(
                 x.shape[: x.ndim - len(core)]
@@ -142,13 +142,14 @@ class Runs:
         )
 
     def forward(self, operands: Sequence[Array | None]) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """The n states that are kept, the first included.
+        """Return the n stored states, including the first.
 
         Returns:
-            q (..., n, n_q), v (..., n, n_v), and (...) whether some step was not solved.
+            q (..., n, n_q), v (..., n, n_v), and (...) True for runs with a step that was not
+            solved.
 
         Raises:
-            SimulationError: as of `Simulation.rollout`.
+            SimulationError: as in `Simulation.rollout`.
         """
         leading, model = self.leading(operands), self.simulation.model
         count = math.prod(leading)
@@ -171,20 +172,21 @@ class Runs:
     def vjp(
         self, operands: Sequence[Array | None], q: Array, v: Array, q_bar: Array, v_bar: Array
     ) -> list[Array | None]:
-        """The gradient of a loss of all states that were kept, by each operand: of each run, with
-        all leading axes.
+        """Gradient of a loss of all stored states in each operand, for each run with all leading
+        axes.
 
-        What is the same in several runs has the sum of theirs, which is left to the caller.
+        The gradient of an operand that several runs share is the sum over these runs; the caller
+        must take it.
 
         Args:
-            operands: as of `forward`.
-            q: (..., n, n_q) what `forward` gave.
-            v: (..., n, n_v) likewise.
-            q_bar: (..., n, n_q) what the loss changes by with the entries of each q.
-            v_bar: (..., n, n_v) and with each v.
+            operands: as in `forward`.
+            q: (..., n, n_q) result of `forward`.
+            v: (..., n, n_v) result of `forward`.
+            q_bar: (..., n, n_q) gradient of the loss in the entries of each q.
+            v_bar: (..., n, n_v) gradient of the loss in each v.
 
         Raises:
-            SimulationError: as of `Rollout.vjp`.
+            SimulationError: as in `Rollout.vjp`.
         """
         model = self.simulation.model
         leading = np.broadcast_shapes(
@@ -195,8 +197,8 @@ class Runs:
             np.broadcast_to(x, (*leading, *x.shape[-2:])).reshape(count, *x.shape[-2:])
             for x in (q, v, q_bar, v_bar)
         )
-        # The first state is what was given: of any length of quaternion, where the others have unit
-        # length.
+        # The first state is the argument, with quaternions of any length; the other states have
+        # unit quaternions.
         t_bar = np.zeros((count, self.kept, model.n_v))
         t_bar[:, 1:] = from_entries(model, q[:, 1:], q_bar[:, 1:])
         flat = self._flat(operands, leading)
@@ -217,11 +219,12 @@ class Runs:
     def _flat(
         self, operands: Sequence[Array | None], leading: tuple[int, ...]
     ) -> list[Array | None]:
-        """With one leading axis: of all runs, or where they share controls or numbers of 1."""
+        """Flatten the leading axes to one: of all runs, or of length 1 for shared controls or
+        parameters."""
         count = math.prod(leading)
         is_alike = [x is None or math.prod(x.shape[: len(leading)]) == 1 for x in operands]
         is_alike[:2] = False, False
-        # As rollouts have it: all of a control, or nothing.
+        # Rollouts share all arrays of a control, or none.
         is_alike[_DRIVE] = [all(is_alike[_DRIVE])] * 3
         is_alike[_PARAMETERS] = [all(is_alike[_PARAMETERS])] * len(self.parameters)
         return [
@@ -238,7 +241,8 @@ class Runs:
     def _worlds(
         self, flat: list[Array | None], count: int
     ) -> list[tuple[Simulation, NDArray[np.intp] | slice]]:
-        """The simulations with the numbers that runs have, and which runs each has."""
+        """Return the simulations for the distinct parameter values, each with the indices of its
+        runs."""
         if not count:
             return []
         given = [x for x in flat[_PARAMETERS] if x is not None]
@@ -259,7 +263,7 @@ class Runs:
     def _of(
         self, flat: list[Array | None], runs: NDArray[np.intp] | slice
     ) -> tuple[tuple[Array, Array], Control]:
-        """Starts and controls of some runs."""
+        """Return the starts and the control of some runs."""
         q, v, *drive = flat[:5]
         assert q is not None
         assert v is not None

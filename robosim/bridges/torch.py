@@ -3,18 +3,18 @@
     q, v, unsolved = step(simulation, q, v, tau=tau)
     q, v, unsolved = rollout(simulation, q, v, 500, tau=tau)
 
-Tensors may have leading axes, which are broadcast: all runs are made at once, on several threads,
-as by `Simulation.rollout`. `backward`, `torch.autograd.grad`, `torch.func.grad`, `vjp`, `jacrev`,
-`vmap` and what is composed of these work; `vmap` is one more leading axis. Second derivatives and
-forward mode raise `SimulationError`.
+Leading axes of tensors are broadcast. All runs are made at once, on several threads, as in
+`Simulation.rollout`. `backward`, `torch.autograd.grad`, `torch.func.grad`, `vjp`, `jacrev`, `vmap`
+and their compositions work; `vmap` adds one leading axis. Second derivatives and forward mode raise
+`SimulationError`.
 
-All is computed in double precision, on the processor. What comes back has the type of what was
-given (of several the one that PyTorch promotes them to) and is on the same device: other devices'
-tensors are copied to the processor and back. Gradients go through the states in double precision,
-whatever the type, and in float64 they are those of `Rollout.vjp` to the bit.
+Everything is computed in double precision on the CPU. Results have the type of the arguments (for
+several types, the one that PyTorch promotes them to) and are on the same device: tensors of other
+devices are copied to the CPU and back. Gradients use the states in double precision, whatever the
+type, and in float64 they equal those of `Rollout.vjp` to the bit.
 
-Gradients by q are by its entries, plain ones, seven of what moves freely: of a function of q that
-scales quaternions to unit length.
+Gradients with respect to q are ordinary gradients by its entries, seven for a free body: those of a
+function of q that normalizes quaternions.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ __all__ = ["States", "rollout", "step"]
 
 
 class States(NamedTuple):
-    """What comes of a step or a rollout."""
+    """States of a step or a rollout."""
 
     q: torch.Tensor
-    """(..., n_q), of a rollout (..., n, n_q)."""
+    """(..., n_q), for a rollout (..., n, n_q)."""
     v: torch.Tensor
-    """(..., n_v), of a rollout (..., n, n_v)."""
+    """(..., n_v), for a rollout (..., n, n_v)."""
     unsolved: torch.Tensor
-    """(...) bool: whether some step was `relaxed`, `inconsistent` or `diverged`;
-    `Simulation.rollout` tells how."""
+    """(...) bool: True if any step was `relaxed`, `inconsistent` or `diverged`;
+    `Simulation.rollout` reports the details."""
 
 
 def step(
@@ -62,24 +62,22 @@ def step(
     v_target: torch.Tensor | None = None,
     parameters: Mapping[Key, torch.Tensor] | None = None,
 ) -> States:
-    """The state one step later, a function of all tensors.
+    """Return the state one step later, as a function of all tensors.
 
     Args:
-        simulation: what takes the step.
+        simulation: the simulation that takes the step.
         q: (..., n_q) configuration; quaternions of any length but zero.
         v: (..., n_v) velocity.
-        tau: (..., n_v) as of `Control`, as are the next two.
-        q_target: (..., n_q).
-        v_target: (..., n_v).
-        parameters: by name as in `Simulation.parameters`, each (..., *its shape), in the place of
-        its values; of runs
-            that have other values each makes a world of its own, and only runs within one go on
-            several threads.
+        tau: (..., n_v) forces, as in `Control`.
+        q_target: (..., n_q) target positions, as in `Control`.
+        v_target: (..., n_v) target velocities, as in `Control`.
+        parameters: values by name as in `Simulation.parameters`, each (..., *its shape), which
+            replace those of the simulation. Each distinct set of values makes a world of its own,
+            and only runs in one world share the threads.
 
     Raises:
         SimulationError: a tensor has the wrong shape, is not real, not finite or out of its range,
-        or tensors are on
-            different devices.
+            or tensors are on different devices.
     """
     drive = (None if x is None else x.unsqueeze(-2) for x in (tau, q_target, v_target))
     runs, values = _with_parameters(simulation, 1, parameters, 1)
@@ -99,27 +97,28 @@ def rollout(
     parameters: Mapping[Key, torch.Tensor] | None = None,
     interval: int = 1,
 ) -> States:
-    """All states of a run, or of many, each a function of all tensors.
+    """Return all states of one run or of many, as a function of all tensors.
 
-    One call costs less than as many of `step`, and its backward pass one more.
+    One call costs less than as many calls of `step`, and so does its backward pass, which runs
+    once.
 
     Args:
-        simulation: what is run.
+        simulation: the simulation that runs.
         q: (..., n_q) first configuration.
         v: (..., n_v) first velocity.
-        steps: how many.
-        tau: (..., steps, n_v), or (n_v,) or (..., 1, n_v) for all steps; as are the next two.
-        q_target: (..., steps, n_q).
-        v_target: (..., steps, n_v).
-        parameters: as of `step`.
-        interval: every which state is kept, beside the last; the gradient makes those between
-        again.
+        steps: number of steps.
+        tau: (..., steps, n_v), or (n_v,) or (..., 1, n_v) for all steps.
+        q_target: (..., steps, n_q), likewise.
+        v_target: (..., steps, n_v), likewise.
+        parameters: as in `step`.
+        interval: number of steps between stored states; the last state is always stored. The
+            gradient recomputes the states between.
 
     Returns:
-        The states that were kept, n of them, the first included.
+        The n stored states, including the first.
 
     Raises:
-        SimulationError: as of `step`.
+        SimulationError: as in `step`.
     """
     runs, values = _with_parameters(simulation, steps, parameters, interval)
     return _run(runs, (q, v, tau, q_target, v_target, *values))
@@ -131,7 +130,7 @@ def _with_parameters(
     parameters: Mapping[Key, torch.Tensor] | None,
     interval: int,
 ) -> tuple[Runs, tuple[Any, ...]]:
-    """Runs that are functions of these parameters, too, and their values."""
+    """Return runs that also depend on these parameters, and the values of the parameters."""
     given = {key: x for key, x in (parameters or {}).items() if x is not None}
     return Runs(simulation, steps, tuple(given), interval), tuple(given.values())
 
@@ -162,7 +161,7 @@ def _run(runs: Runs, operands: Operands) -> States:
 def _double(x: torch.Tensor) -> torch.Tensor:
     if x.dtype == torch.float64 and x.device.type == "cpu":
         return x
-    return x.to("cpu").to(torch.float64)  # in this order: some devices have no float64
+    return x.to("cpu").to(torch.float64)  # in this order, since some devices have no float64
 
 
 def _array(x: torch.Tensor | None) -> Any:
@@ -170,7 +169,7 @@ def _array(x: torch.Tensor | None) -> Any:
 
 
 def _mapped(in_dims: Sequence[int | None], tensors: Operands) -> list[torch.Tensor | None]:
-    """With the mapped axis in front of all, of length 1 where there is none."""
+    """Move the mapped axis to the front, or add one of length 1 if there is none."""
     return [
         None if x is None else x.unsqueeze(0) if axis is None else x.movedim(axis, 0)
         for axis, x in zip(in_dims, tensors, strict=True)
@@ -178,7 +177,7 @@ def _mapped(in_dims: Sequence[int | None], tensors: Operands) -> list[torch.Tens
 
 
 class _Rollout(torch.autograd.Function):
-    """(runs, operands as of `Runs`) -> (q, v, unsolved)."""
+    """Differentiable function (runs, operands as in `Runs`) -> (q, v, unsolved)."""
 
     @staticmethod
     def forward(runs: Runs, *operands: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
@@ -209,7 +208,7 @@ class _Rollout(torch.autograd.Function):
 
 
 class _Gradient(torch.autograd.Function):
-    """(runs, q_bar, v_bar, q, v, operands) -> the gradient by each operand that is given, of each
+    """Function (runs, q_bar, v_bar, q, v, operands) -> gradient in each given operand, of each
     run."""
 
     @staticmethod
@@ -239,7 +238,7 @@ class _Gradient(torch.autograd.Function):
 
 
 def _summed(gradient: torch.Tensor, operand: torch.Tensor) -> torch.Tensor:
-    """Over the leading axes along which the operand is the same."""
+    """Sum a gradient over the leading axes along which the operand is the same."""
     same = [
         i
         for i, (many, one) in enumerate(zip(gradient.shape, operand.shape, strict=True))

@@ -1,5 +1,4 @@
-"""From the positions that a trajectory moves to configurations of the whole robot, which has others
-beside them."""
+"""Configurations of the whole robot from the positions that a trajectory moves."""
 
 from __future__ import annotations
 
@@ -16,25 +15,25 @@ if TYPE_CHECKING:
 
 
 class Robot(Protocol):
-    """What of a `robosim.model.Model` counts here."""
+    """Part of `robosim.model.Model` that this module uses."""
 
     @property
     def name(self) -> str:
-        """For messages."""
+        """Name of the robot, for messages."""
 
     @property
     def position_names(self) -> tuple[str, ...]:
-        """Of the entries of q."""
+        """Names of the entries of q."""
 
     def neutral(self) -> Array:
-        """(n_q,)."""
+        """Neutral configuration (n_q,)."""
 
 
 def position_columns(model: Robot, trajectory: Trajectory) -> list[int]:
-    """Where in q each position of the trajectory belongs, by name.
+    """Return the index in q of each position of the trajectory, by name.
 
     Raises:
-        TrajectoryError: it names a position that the robot lacks.
+        TrajectoryError: the trajectory names a position that the robot lacks.
     """
     known = {name: k for k, name in enumerate(model.position_names)}
     for name in trajectory.position_names:
@@ -47,8 +46,9 @@ def position_columns(model: Robot, trajectory: Trajectory) -> list[int]:
 
 
 def resting(model: Robot, trajectory: Trajectory, rest: ArrayLike | None) -> Array:
-    """(n_q,) where what the trajectory leaves alone stands: as its plan noted, else as in `rest`,
-    else neutral.
+    """Return (n_q,) positions for the joints that the trajectory does not move.
+
+    They are those recorded by its planner, else those of `rest`, else neutral.
 
     Raises:
         TrajectoryError: rest is not (n_q,) finite numbers.
@@ -68,8 +68,9 @@ def resting(model: Robot, trajectory: Trajectory, rest: ArrayLike | None) -> Arr
 
 
 def positions_at_rest(trajectory: Trajectory) -> dict[str, float]:
-    """Positions of the joints that the trajectory does not move, as `planners.plan` notes them; a
-    file may say anything.
+    """Positions of the joints that the trajectory does not move, as recorded by `planners.plan`.
+
+    Invalid entries, which a file may contain, are ignored.
     """
     noted = trajectory.metadata.get("positions_at_rest")
     if not isinstance(noted, dict):

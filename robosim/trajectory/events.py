@@ -1,4 +1,4 @@
-"""What happens during a motion beside it: objects that are attached to a link, and let go."""
+"""Events during a motion: objects that are attached to a link, and detached."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ ACTIONS = ("attach", "detach")
 
 @dataclass(frozen=True)
 class Event(Value):
-    """An object is attached to a link, which carries it from then on as it lies there, or is let go
-    and stays.
+    """An object is attached to a link, which carries it in its present relative pose, or is
+    detached and stays.
 
     Attributes:
-        time: [s] of the motion.
+        time: time of the event in the motion [s].
         action: "attach" or "detach".
-        object: its name in the scene.
-        link: that carries it, of "attach"; None of "detach".
+        object: name of the object in the scene.
+        link: link that carries the object for "attach"; None for "detach".
     """
 
     time: float
@@ -54,14 +54,14 @@ class Event(Value):
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """As files hold it."""
+        """Return the event in its file form."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 def checked_events(
     events: Iterable[Event | Mapping[str, Any]], duration: float
 ) -> tuple[Event, ...]:
-    """Events of a motion in the order of their times; a mapping is one as files hold it."""
+    """Return events of a motion in the order of their times; mappings have the file form."""
     checked = []
     try:
         listed = list(events)
@@ -88,5 +88,5 @@ def checked_events(
 
 
 def moved(events: Iterable[Event], by: float, factor: float = 1.0) -> tuple[Event, ...]:
-    """The same at factor * time + by."""
+    """Return the events at factor * time + by."""
     return tuple(Event(factor * e.time + by, e.action, e.object, e.link) for e in events)

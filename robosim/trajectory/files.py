@@ -1,11 +1,13 @@
-"""Trajectory files: JSON, CSV and NPZ, written atomically, read with suspicion.
+"""Trajectory files: JSON, CSV and NPZ, written atomically and checked when read.
 
-Every file says format "robosim-trajectory" and version 1 and carries the same header (names, units,
-robot, limits, seed, metadata, and events where there are some). JSON: one object, with "breaks" and
-"coefficients". NPZ: arrays breaks and coefficients, and the header as a JSON string; no pickle.
-CSV: line 1 "# robosim-trajectory 1", line 2 "# " and the header in JSON, line 3 the column names,
-then a row per knot: time and the six derivatives 0..5 of each position just after it (the last row:
-just before it).
+Every file states format "robosim-trajectory" and version 1 and has the same header: names, units,
+robot, limits, seed, metadata, and events if there are any.
+
+- JSON: one object, with "breaks" and "coefficients".
+- NPZ: arrays breaks and coefficients, and the header as a JSON string; no pickle.
+- CSV: line 1 "# robosim-trajectory 1", line 2 "# " and the header in JSON, line 3 the column names,
+  then a row per knot: time and the six derivatives 0..5 of each position just after it (the last
+  row: just before it).
 """
 
 from __future__ import annotations
@@ -47,12 +49,12 @@ _FACTORIALS = np.array([factorial(j) for j in range(6)], dtype=float)
 
 
 def save(trajectory: Trajectory, path: str | os.PathLike[str], format: Format | None) -> None:
-    """See Trajectory.save."""
+    """Write a trajectory file. See Trajectory.save."""
     write_file(path, _WRITERS[_format(path, format)](trajectory))
 
 
 def load(path: str | os.PathLike[str], format: Format | None) -> Trajectory:
-    """See Trajectory.load."""
+    """Read a trajectory file. See Trajectory.load."""
     reader = _READERS[_format(path, format)]
     data = read_file(path, max_bytes=MAX_BYTES)
     try:
@@ -72,8 +74,7 @@ def _format(path: str | os.PathLike[str], format: str | None) -> str:
     return chosen
 
 
-# -- The header, shared by all formats
-# -----------------------------------------------------------------------
+# Header, shared by all formats
 
 
 def _header(trajectory: Trajectory) -> dict[str, Any]:
@@ -88,7 +89,7 @@ def _header(trajectory: Trajectory) -> dict[str, Any]:
         "seed": trajectory.seed,
         "metadata": trajectory.metadata,
     }
-    if trajectory.events:  # which older readers do not know
+    if trajectory.events:  # unknown to older readers
         header["events"] = [event.to_dict() for event in trajectory.events]
     return header
 
@@ -107,7 +108,7 @@ def _check_version(header: Any) -> dict[str, Any]:
 
 
 def _fields(header: dict[str, Any]) -> dict[str, Any]:
-    """Constructor arguments out of a header whose format and version are right."""
+    """Return constructor arguments from a header with the right format and version."""
     unknown = set(header) - {"format", "version", *HEADER_FIELDS}
     if unknown:
         field = sorted(unknown)[0]
@@ -168,7 +169,7 @@ def _text(data: bytes) -> str:
 
 
 def _numbers(value: Any, place: str) -> None:
-    """Refuse whatever NumPy would convert in silence: strings, booleans, nulls."""
+    """Refuse values that NumPy would convert silently: strings, booleans, nulls."""
     if isinstance(value, list):
         for i, item in enumerate(value):
             if type(item) is not float and type(item) is not int:
@@ -177,8 +178,7 @@ def _numbers(value: Any, place: str) -> None:
         raise TrajectoryError(f"{place}: must be a number, is {value!r:.50}")
 
 
-# -- JSON
-# --------------------------------------------------------------------------------------------------
+# JSON
 
 
 def _write_json(trajectory: Trajectory) -> bytes:
@@ -206,8 +206,7 @@ def _read_json(data: bytes) -> Trajectory:
     return Trajectory(**arrays, **_fields(document))
 
 
-# -- CSV
-# --------------------------------------------------------------------------------------------------
+# CSV
 
 
 def _columns(names: Sequence[str]) -> list[str]:
@@ -223,7 +222,7 @@ def _write_csv(trajectory: Trajectory) -> bytes:
     }
     out = io.StringIO(newline="")
     out.write(f"# {FORMAT} {VERSION}\n# {json.dumps(header)}\n")
-    # Quoted, because a name may hold anything, line breaks too.
+    # Quoted, because a name may contain anything, including line breaks.
     csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(
         _columns(trajectory.position_names)
     )
@@ -286,7 +285,7 @@ def _read_csv(data: bytes) -> Trajectory:
     table = np.array(rows)
     knots = np.moveaxis(table[:, 1:].reshape(len(rows), len(names), 6), 1, 2)
     trajectory = Trajectory(table[:, 0], knots[:-1] / _FACTORIALS[:, None], **fields)
-    # The last row repeats what the last piece says of its end; in an edited file it may not.
+    # The last row repeats the end of the last piece; in an edited file it may differ.
     end = trajectory.position(trajectory.duration)
     wrong = np.abs(end - knots[-1, 0]) > 1e-8 * np.maximum(1, np.abs(end))
     if wrong.any():
@@ -298,8 +297,7 @@ def _read_csv(data: bytes) -> Trajectory:
     return trajectory
 
 
-# -- NPZ
-# --------------------------------------------------------------------------------------------------
+# NPZ
 
 
 def _write_npz(trajectory: Trajectory) -> bytes:

@@ -1,4 +1,4 @@
-"""Limits of a trajectory and the exact search for what violates them."""
+"""Limits of a trajectory, and the exact search for violations."""
 
 from __future__ import annotations
 
@@ -18,31 +18,32 @@ from robosim.trajectory.torque import KnowsFriction
 if TYPE_CHECKING:
     from robosim.trajectory.trajectory import Trajectory
 
-# Array fields of TrajectoryLimits, as they are called in files too.
+# Array fields of TrajectoryLimits, with the same names in files.
 FIELDS = ("lower", "upper", "velocity", "acceleration", "jerk", "effort")
-# How far beyond a position limit a joint that stands at it may be measured, by unit: calibration
-# and play of a joint, and a gripper that is pressed on its stop. More than encoders err, less than
-# a limit is set off from a hard stop.
+# Distance beyond a position limit at which a joint that stands at the limit may be measured, by
+# unit. Causes are calibration and play of a joint, and a gripper pressed on its stop. It exceeds
+# the error of encoders, and is below the distance of limits from hard stops.
 LIMIT_NOISE = {"rad": 1e-3, "m": 1e-4, "1": 0.0}
-# Samples of torques and speeds on a piece: one for so much of a joint's way [rad, m], at least and
-# at most how many.
+# Samples of torques and speeds on a piece: one per distance [rad, m] that a joint moves, with a
+# smallest and a largest number.
 _STEP, _SAMPLES = 0.1, (8, 400)
-_CHUNK = 50_000  # samples at a time
-_PEAKS = 4  # looked at closely, of each value, side and chunk
+_CHUNK = 50_000  # samples evaluated at a time
+_PEAKS = 4  # refined peaks per value, side and chunk
 
 
 @dataclass(frozen=True, eq=False)
 class TrajectoryLimits(Value):
-    """Limits per position entry, in the order of the trajectory's ``position_names``; infinite (or
-    None) where there is none.
+    """Limits per position entry, in the order of the trajectory's ``position_names``.
+
+    Entries without a limit are infinite, arrays without limits None.
 
     Attributes:
         lower, upper: position bounds, (n,), [rad] or [m].
         velocity, acceleration, jerk: symmetric bounds >= 0, (n,).
-        effort: symmetric bounds of force or torque >= 0, one per entry of the trajectory's
-        ``torque_names``,
-        [N m] or [N]. acceleration_source: where the acceleration limits come from (URDF has none).
-        tool_speed: the most that the origin of a link may move, by the link's name, [m/s].
+        effort: symmetric bounds >= 0 of force or torque, one per entry of the trajectory's
+            ``torque_names``, [N m] or [N].
+        acceleration_source: origin of the acceleration limits (URDF has none).
+        tool_speed: largest speed of the origin of a link by the link's name, [m/s].
     """
 
     lower: Array | None = None
@@ -88,7 +89,7 @@ class TrajectoryLimits(Value):
                 )
 
     def reordered(self, index: Sequence[int], torque_index: Sequence[int]) -> TrajectoryLimits:
-        """The limits with entry i taken from entry index[i] (efforts: torque_index[i])."""
+        """Return the limits with entry i taken from entry index[i] (efforts: torque_index[i])."""
         arrays = {}
         for name in FIELDS:
             value = getattr(self, name)
@@ -100,7 +101,7 @@ class TrajectoryLimits(Value):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON form: arrays as lists with None for infinity; absent arrays left out."""
+        """JSON form: arrays as lists with None for infinity; missing arrays are left out."""
         out: dict[str, Any] = {"acceleration_source": self.acceleration_source}
         for name in FIELDS:
             value = getattr(self, name)
@@ -163,9 +164,9 @@ class Violation:
 
     Attributes:
         quantity: "position", "velocity", "acceleration", "jerk", "torque" or "tool speed".
-        name: the position (or torque, or link) it concerns.
-        time: when it is worst, [s] from the trajectory's start.
-        value, limit: the value then and the bound that it breaks, SI units.
+        name: name of the position, torque or link.
+        time: time of the worst violation, [s] from the start of the trajectory.
+        value, limit: value at that time and the violated bound, SI units.
     """
 
     quantity: str
@@ -186,7 +187,7 @@ class Violation:
 def find_violations(
     trajectory: Trajectory, limits: TrajectoryLimits, tolerance: float
 ) -> list[Violation]:
-    """See Trajectory.validate."""
+    """Find violations of limits. See Trajectory.validate."""
     found: list[Violation] = []
     bounds: list[tuple[str, int, Array | None, Array | None]] = [
         ("position", 0, limits.lower, limits.upper)
@@ -198,7 +199,7 @@ def find_violations(
         if lower is None and upper is None:
             continue
         times, values = extremes(trajectory, order)
-        if quantity == "jerk":  # infinite where the acceleration jumps
+        if quantity == "jerk":  # infinite at jumps of the acceleration
             when, sizes = trajectory.acceleration_jumps()
             limited = (sizes != 0) & (False if upper is None else np.isfinite(upper))
             jumps = np.where(limited, np.copysign(np.inf, sizes), 0.0)
@@ -212,8 +213,7 @@ def find_violations(
             quantity, trajectory.position_names, times, values, lower, upper, tolerance, room
         )
     if trajectory.inverse_dynamics is not None and limits.effort is not None:
-        # With what the joints' damping and friction are said to be, and where that is known without
-        # them.
+        # Check with the described damping and friction of the joints and, if it is known, without.
         certain = not isinstance(trajectory.inverse_dynamics, KnowsFriction)
         peaks = [
             peaks_between(
@@ -245,8 +245,8 @@ def find_violations(
 
 
 def extremes(trajectory: Trajectory, order: int) -> tuple[Array, Array]:
-    """Times (m, n) and values (m, n) among which each joint's order-th derivative has its minimum
-    and maximum, exactly."""
+    """Exact candidates for the minimum and maximum of each joint's order-th derivative: times (m,
+    n) and values (m, n)."""
     h = np.diff(trajectory.breaks)
     derivative = polynomial.differentiate(trajectory.coefficients, order)
     local = polynomial.extreme_times(derivative, h)
@@ -259,18 +259,18 @@ def extremes(trajectory: Trajectory, order: int) -> tuple[Array, Array]:
 def _room(
     trajectory: Trajectory, times: Array, values: Array, bound: Array | None, sign: float
 ) -> Array | float:
-    """How far beyond its bound each position may be, at the times of `extremes`: (m, n), or 0 where
+    """Allowed excess of each position over its bound at the times of `extremes`: (m, n), or 0 if
     all start within.
 
-    A motion that starts beyond a limit by no more than LIMIT_NOISE may go back from there: it may
-    be where it has been at its nearest to the limit until then, so what is beyond never grows.
-    Between the extremes positions are monotone, so nothing else needs to be looked at.
+    A motion that starts beyond a limit by at most LIMIT_NOISE may return from there. Its allowed
+    excess is the smallest excess so far, so the excess never grows. Positions are monotone between
+    the extremes, so no other times need a check.
     """
     if bound is None:
         return 0.0
     noise = np.array([LIMIT_NOISE[unit] for unit in trajectory.units])
     first = np.maximum(sign * (trajectory.coefficients[0, 0] - bound), 0.0)
-    first[first > noise + 1e-9] = 0.0  # a limit plus noise is rounded
+    first[first > noise + 1e-9] = 0.0  # tolerance for rounding of the limit plus noise
     if not first.any():
         return 0.0
     room = np.empty_like(values)
@@ -291,7 +291,8 @@ def _worst(
     tolerance: float,
     room: Sequence[Array | float] = (0.0, 0.0),
 ) -> list[Violation]:
-    """The worst of each that is beyond its bound by more than its `room` and the tolerance."""
+    """Return the worst violation of each value beyond its bound by more than its `room` and the
+    tolerance."""
     found = []
     for bound, sign, allowed in ((lower, -1.0, room[0]), (upper, 1.0, room[1])):
         if bound is None:
@@ -310,14 +311,13 @@ def _worst(
 def peaks_between(
     trajectory: Trajectory, f: Callable[[Index, Array], Array], bound: Array, tolerance: float
 ) -> tuple[Array, Array]:
-    """Times (2, n) and values (2, n) of the least and the greatest of each, exact where that
-    decides about a bound.
+    """Times (2, n) and values (2, n) of the minimum and the maximum of each function value.
 
-    f gives values (m, n) on pieces (m,) at local times (m,). It is an arbitrary function of the
-    motion, so this is a search, not a proof. Samples at both sides of every break and between tell
-    how large a value is and how much it bends: torques and speeds turn with q, so how many there
-    are goes by how far q moves, not by how long that takes. Where a peak between them may be beyond
-    its bound, the bracket about it is narrowed.
+    Exact where the extremum decides about a bound. f returns values (m, n) on pieces (m,) at local
+    times (m,). It is an arbitrary function of the motion, so this is a search without a proof.
+    Samples at both sides of every break and between them measure values and their curvature.
+    Torques and speeds vary with q, so the number of samples follows the distance that q moves, not
+    the time. Where a peak between samples may exceed its bound, its bracket is narrowed.
     """
     h = np.diff(trajectory.breaks)
     powers = np.arange(1, polynomial.DEGREE + 1)
@@ -328,7 +328,7 @@ def peaks_between(
     n = len(bound)
     times, values = np.zeros((2, n)), np.zeros((2, n))
     values[0], values[1] = np.inf, -np.inf
-    # Of long motions some pieces at a time, as memory is finite.
+    # Long motions are processed in chunks of pieces, to bound the memory.
     part = np.cumsum(count + 1) // _CHUNK
     for pieces in np.split(np.arange(len(h)), np.flatnonzero(np.diff(part)) + 1):
         piece = np.repeat(pieces, count[pieces] + 1)
@@ -343,8 +343,8 @@ def peaks_between(
             y = sign * sampled
             highest = y.argmax(axis=0)
             best, when = y[highest, range(n)], (trajectory.breaks[piece] + s)[highest]
-            # Peaks between samples that may be the highest, and beyond the bound; a few of them,
-            # where many are.
+            # Peaks between samples that may be the highest and beyond the bound; only the highest
+            # few of them.
             may = y + bend > np.maximum(best, bound * (1 + tolerance))
             for j in np.flatnonzero(may.any(axis=0)):
                 peaks = np.flatnonzero(may[:, j])
@@ -370,8 +370,8 @@ def _narrowed(
     j: int,
     sign: float,
 ) -> tuple[float, float]:
-    """The highest of sign * value j within a width of a local time on a piece of length h, and its
-    local time."""
+    """Highest sign * value j within a width of a local time on a piece of length h, and its local
+    time."""
     best = -np.inf
     for _ in range(3):
         local = np.clip(center + width * np.linspace(-1, 1, 17), 0, h)

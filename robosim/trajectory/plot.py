@@ -1,4 +1,5 @@
-"""Plot a trajectory: positions to torques over time, limits dashed in the color of their joint."""
+"""Plots of trajectories: positions to torques over time, with dashed limits in their joints'
+colors."""
 
 from __future__ import annotations
 
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
     from robosim.trajectory.trajectory import Trajectory
 
 
-MOST_DRAWN = 100_000  # points of a curve, far more than a figure is wide
+MOST_DRAWN = 100_000  # points per curve, far more than the width of a figure
 
 
 def plot(trajectory: Trajectory, names: Sequence[str] | None, rate: float) -> Figure:
-    """See Trajectory.plot."""
+    """Plot a trajectory. See Trajectory.plot."""
     from matplotlib.figure import Figure
 
     shown = trajectory.position_names if names is None else tuple(names)
@@ -82,7 +83,7 @@ def _curves(
     lower: Array | None,
     upper: Array | None,
 ) -> None:
-    """One line per joint and a dashed line per finite limit."""
+    """Draw one line per joint and a dashed line per finite limit."""
     ax.grid(alpha=0.3)
     for order, (i, name) in enumerate(zip(index, names, strict=True)):
         ax.plot(time, values[:, i], color=f"C{order % 10}", label=name, linewidth=1.5)
@@ -90,7 +91,7 @@ def _curves(
     for order, i in enumerate(index):
         for bound in (lower, upper):
             if bound is not None and np.isfinite(bound[i]):
-                # Equal limits share one line, in gray: there it says nothing about a single joint.
+                # Equal limits share one gray line, since it belongs to several joints.
                 value = float(bound[i])
                 shared = sum(1 for j in index if bound[j] == bound[i]) > 1
                 if value not in drawn:

@@ -1,7 +1,7 @@
 """Piecewise polynomials in time: values, shifts, exact extrema, Hermite pieces and splines.
 
-Coefficients c have shape (k, 6, n): on piece i, q(t) = sum_j c[i, j] (t - breaks[i])**j. Cost is
-linear in what is asked for.
+Coefficients c have shape (k, 6, n): on piece i, q(t) = sum_j c[i, j] (t - breaks[i])**j. Cost:
+linear in the size of the result.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ Index = NDArray[np.int64]
 
 DEGREE = 5
 _ROOT_STEPS = (
-    # At most: a fourth of them halve the bracket, the others converge on simple roots within ten.
+    # At most: every fourth step halves the bracket, the others converge within ten on simple roots.
     80
 )
-# _FALLING[d, j] = j (j-1) ... (j-d+1), the factor that d derivatives put before (t - b)**(j - d).
+# _FALLING[d, j] = j (j-1) ... (j-d+1), the factor of (t - b)**(j - d) after d derivatives.
 _FALLING: Array = np.array(
     [[np.prod(np.arange(j - d + 1, j + 1)) for j in range(6)] for d in range(6)], dtype=float
 )
 
 
 def differentiate(coefficients: Array, order: int) -> Array:
-    """Coefficients, along axis -2, of the order-th derivative: shape (..., 6 - order, n)."""
+    """Coefficients of the order-th derivative, along axis -2: shape (..., 6 - order, n)."""
     derivative: Array = coefficients[..., order:, :] * _FALLING[order, order:, None]
     return derivative
 
 
 def horner(coefficients: Array, s: Array) -> Array:
-    """sum_j c[..., j, :] s**j, with s of a shape that broadcasts against (..., n)."""
+    """Evaluate sum_j c[..., j, :] s**j, with s of a shape that broadcasts against (..., n)."""
     value = coefficients[..., -1, :]
     for j in range(coefficients.shape[-2] - 2, -1, -1):
         value = value * s + coefficients[..., j, :]
@@ -40,10 +40,10 @@ def horner(coefficients: Array, s: Array) -> Array:
 
 
 def evaluate(breaks: Array, coefficients: Array, t: Array, order: int) -> Array:
-    """The order-th derivative at times t (any shape): (..., n).
+    """Evaluate the order-th derivative at times t (any shape): (..., n).
 
-    At an inner break the piece that starts there counts. Outside the span the motion is at rest in
-    its end positions: positions are held and every derivative is zero.
+    At an inner break, values are those of the piece that starts there. Outside the span the motion
+    is at rest in its end positions: positions are constant and every derivative is zero.
     """
     piece = np.clip(np.searchsorted(breaks, t, side="right") - 1, 0, len(coefficients) - 1)
     s = np.clip(t, breaks[0], breaks[-1]) - breaks[piece]
@@ -54,7 +54,7 @@ def evaluate(breaks: Array, coefficients: Array, t: Array, order: int) -> Array:
 
 
 def shift(coefficients: Array, s: Array) -> Array:
-    """Coefficients of p(x + s), piece by piece: s has shape (k,). Taylor's formula."""
+    """Coefficients of p(x + s), piece by piece, by Taylor's formula: s has shape (k,)."""
     out = np.zeros_like(coefficients)
     for j in range(DEGREE + 1):
         for m in range(j, DEGREE + 1):
@@ -71,17 +71,18 @@ def scale_time(coefficients: Array, factor: float | Array) -> Array:
 def hermite(
     h: Array, start: tuple[Array, Array, Array | None], end: tuple[Array, Array, Array | None]
 ) -> Array:
-    """Pieces of lengths h (k,) from position, velocity and, for quintics, acceleration at both
-    ends, each (k, n).
+    """Pieces of lengths h (k,) from positions, velocities and, for quintics, accelerations at both
+    ends.
 
-    Without accelerations (None at both ends) the pieces are cubic.
+    The arrays of both ends are (k, n). Without accelerations (None at both ends) the pieces are
+    cubic.
     """
     q0, v0, a0 = start
     q1, v1, a1 = end
     h = h[:, None]
     c = np.zeros((len(h), DEGREE + 1, q0.shape[1]))
     c[:, 0], c[:, 1] = q0, v0
-    # What is left to the higher terms, in the normalized time u = s / h.
+    # Remainder for the higher terms, in the normalized time u = s / h.
     dq = q1 - q0 - h * v0
     dv = h * (v1 - v0)
     if a0 is None or a1 is None:
@@ -98,11 +99,11 @@ def hermite(
 
 
 def spline_velocities(times: Array, positions: Array) -> Array:
-    """Knot velocities of the cubic spline with continuous acceleration that starts and ends at
-    rest: (m, n).
+    """Knot velocities (m, n) of the cubic spline with continuous acceleration and rest at both
+    ends.
 
     Tridiagonal system (de Boor, A Practical Guide to Splines, ch. IV), solved by elimination
-    without pivoting, which its diagonal dominance makes stable.
+    without pivoting, which is stable by diagonal dominance.
     """
     h = np.diff(times)[:, None]
     slope = np.diff(positions, axis=0) / h
@@ -123,14 +124,13 @@ def spline_velocities(times: Array, positions: Array) -> Array:
 
 
 def extreme_times(coefficients: Array, h: Array) -> Array:
-    """Every local time in [0, h] at which each polynomial can be extreme: both ends and all roots
-    of its derivative.
+    """Local times in [0, h] at which each polynomial can be extreme: both ends and all roots of p'.
 
     coefficients: (k, d + 1, n), h: (k,). Returns (k, m, n) with m <= d + 1, sorted along axis 1,
-    repeated where there are fewer roots. Between the roots of p'' the derivative p' is monotone, so
-    each of its roots is bracketed: Newton's method kept inside the bracket, from the linear
-    derivative upwards. Nothing is missed, and nothing depends on the conditioning of an
-    eigenproblem.
+    with repetitions where there are fewer roots. Between the roots of p'' the derivative p' is
+    monotone, so each of its roots is bracketed. Newton's method, kept inside the bracket, finds
+    them, starting from the linear derivative upward. No root is missed, and the result does not
+    depend on the conditioning of an eigenvalue problem.
     """
     degree = coefficients.shape[1] - 1
     while degree > 1 and not coefficients[:, degree].any():
@@ -156,8 +156,7 @@ def extreme_times(coefficients: Array, h: Array) -> Array:
 
 
 def _root(d: Array, lo: Array, hi: Array, rising: NDArray[np.bool_]) -> Array:
-    """Where each polynomial d (powers, m) is zero, in (lo, hi), in which it is monotone and changes
-    its sign."""
+    """Root of each polynomial d (powers, m) in (lo, hi), where it is monotone and changes sign."""
     slope = d[1:] * np.arange(1, len(d))[:, None]
     u = 0.5 * (lo + hi)
     for step in range(_ROOT_STEPS):
@@ -167,7 +166,7 @@ def _root(d: Array, lo: Array, hi: Array, rising: NDArray[np.bool_]) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
             newton = u - value / _horner_first(slope, u)
         middle = 0.5 * (lo + hi)
-        # Every fourth step halves the bracket, in case that Newton's crawl.
+        # Every fourth step halves the bracket, in case Newton's steps are tiny.
         inside = (newton > lo) & (newton < hi) & (step % 4 != 3)
         before, u = u, np.where(inside, newton, middle)
         if (np.abs(u - before) <= 2e-16).all():

@@ -1,5 +1,4 @@
-"""Torques and link velocities along a trajectory: functions of its positions that a planner
-attaches to it."""
+"""Torques and link velocities along a trajectory, as functions that a planner attaches to it."""
 
 from __future__ import annotations
 
@@ -11,29 +10,31 @@ from numpy.typing import ArrayLike
 
 from robosim.trajectory.polynomial import Array, Index
 
-# tau = f(q, v, a), each (n,): what Trajectory.torque evaluates. It may have two methods more, of
-# rows (m, n) at once: many(q, v, a) are its own values, and frictionless(q, v, a) those without
-# damping and dry friction; then limits have to hold with and without.
+# tau = f(q, v, a), each (n,), as Trajectory.torque evaluates it. It may have two more methods, for
+# rows (m, n) at once: many(q, v, a) returns its own values, and frictionless(q, v, a) the values
+# without damping and dry friction. Limits must then hold with and without friction.
 InverseDynamics = Callable[[Array, Array, Array], ArrayLike]
-# The velocities (m, 3) [m/s] of the origin of a link in the world, by its name and rows (m, n) of q
+# Velocities (m, 3) [m/s] of the origin of a link in the world, from its name and rows (m, n) of q
 # and v.
 LinkVelocity = Callable[[str, Array, Array], ArrayLike]
 
 
 @runtime_checkable
 class KnowsFriction(Protocol):
-    """Inverse dynamics that tells its torques without damping and dry friction, too."""
+    """Inverse dynamics that can also compute torques without damping and dry friction."""
 
     def __call__(self, q: Array, v: Array, a: Array) -> ArrayLike:
-        """Torques (n,) with them."""
+        """Torques (n,) with friction."""
 
     def frictionless(self, q: Array, v: Array, a: Array) -> Array:
-        """Torques of rows (m, n) without them."""
+        """Torques of rows (m, n) without friction."""
 
 
 def permuted(f: InverseDynamics, back: Index, torque_index: Index) -> InverseDynamics:
-    """Inverse dynamics of reordered positions: `back` puts these in f's order, `torque_index`
-    reorders its torques."""
+    """Return inverse dynamics of reordered positions.
+
+    `back` puts the positions in f's order, `torque_index` reorders f's torques.
+    """
     if isinstance(f, KnowsFriction):
         return _PermutedFrictionless(f, back, torque_index)
     return _Permuted(f, back, torque_index)
@@ -59,7 +60,7 @@ class PermutedVelocity:
 
 
 class _Permuted:
-    """Inverse dynamics of reordered positions: put the inputs back in order, call, reorder the
+    """Inverse dynamics of reordered positions: restores the order of inputs, calls f, reorders
     torques."""
 
     def __init__(self, f: InverseDynamics, back: Index, torque_index: Index) -> None:
@@ -74,9 +75,9 @@ class _Permuted:
 
 
 class _PermutedFrictionless(_Permuted):
-    """The same of one that knows its torques without friction."""
+    """Inverse dynamics of reordered positions that can also compute torques without friction."""
 
-    f: KnowsFriction  # what `permuted` gives it
+    f: KnowsFriction  # from `permuted`
 
     def frictionless(self, q: Array, v: Array, a: Array) -> Array:
         return self.f.frictionless(*(x[:, self.back] for x in (q, v, a)))[:, self.torque_index]

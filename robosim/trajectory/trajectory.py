@@ -1,7 +1,7 @@
-"""Trajectory: piecewise polynomials in time of degree 5 or less, with names, limits and provenance.
+"""`Trajectory`: piecewise polynomials in time of degree 5 or less, with names, limits and origin.
 
-On piece i, q(t) = sum_j coefficients[i, j] (t - breaks[i])**j. Time starts at 0. It knows names and
-numbers, never a robot.
+On piece i, q(t) = sum_j coefficients[i, j] (t - breaks[i])**j. Time starts at 0. A trajectory has
+names and numbers, and does not depend on a robot model.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 Format = Literal["json", "csv", "npz"]
 
 UNITS = ("rad", "m", "1")
-# Pieces must meet this closely: rounding of polynomials on pieces as short as a microsecond stays
-# far below.
+# Tolerances of jumps between pieces, far above rounding, even for pieces as short as a microsecond.
 _POSITION_TOLERANCE = 1e-8
 _VELOCITY_TOLERANCE = 1e-5
 _MOST_SAMPLES = 20_000_000  # some gigabytes for an arm
 
 
 class Samples(NamedTuple):
-    """A trajectory at m times: time (m,) [s], position, velocity and acceleration (m, n)."""
+    """Samples of a trajectory at m times: time (m,) [s]; position, velocity, acceleration (m,
+    n)."""
 
     time: Array
     position: Array
@@ -55,30 +55,30 @@ class Samples(NamedTuple):
 class Trajectory(Value):
     """A motion q(t) of named positions over [0, duration], continuous in position and velocity.
 
-    Outside [0, duration] the motion is at rest in its first or last position: positions are held
-    and all derivatives are zero, as a trajectory controller holds its last command. At an inner
-    break the piece that starts there counts.
+    Outside [0, duration] the motion is at rest in its first or last position: positions are
+    constant and all derivatives are zero, as a trajectory controller holds its last command. At an
+    inner break, values are those of the piece that starts there.
 
     Args:
         breaks: (k + 1,) [s], strictly increasing from 0.
         coefficients: (k, m, n) with 1 <= m <= 6: powers of (t - breaks[i]), lowest first.
         position_names: n distinct names, one per position.
-        units: n of "rad", "m", "1" (one for all is enough); of the positions.
-        robot: name of the robot that it is for.
-        limits: the limits it was made for.
-        seed: of the planner that made it.
-        metadata: anything JSON can hold.
-        events: what happens on the way: objects that are attached to a link and let go; in the
-        order of their times.
-        inverse_dynamics: tau = f(q, v, a), for ``torque``; not saved in files, and pickled if it
-        can be.
+        units: n of "rad", "m", "1", the units of the positions; one string applies to all.
+        robot: name of the robot that moves.
+        limits: the limits that the trajectory was made for.
+        seed: seed of the planner that made it.
+        metadata: any data that JSON can represent.
+        events: events during the motion, in the order of their times: objects that are attached to
+            a link or detached.
+        inverse_dynamics: tau = f(q, v, a), for ``torque``. It is not saved in files, and pickled if
+            possible.
         torque_names: names of the torques; by default the position names.
-        link_velocity: velocities (m, 3) = f(link, q, v) of a link's origin [m/s], of rows (m, n),
-        for
-            ``tool_speed``; not saved in files, and pickled if it can be.
+        link_velocity: velocities (m, 3) = f(link, q, v) of a link's origin [m/s] for rows (m, n),
+            for ``tool_speed``. It is not saved in files, and pickled if possible.
 
-    Raises TrajectoryError, naming the field, when something does not fit, is not finite, or jumps
-    at a break.
+    Raises:
+        TrajectoryError: an argument has the wrong shape or is not finite, or the motion jumps at a
+            break; the message names the field.
     """
 
     def __init__(
@@ -125,8 +125,7 @@ class Trajectory(Value):
         self.inverse_dynamics = inverse_dynamics
         self.link_velocity = link_velocity
 
-    # -- Construction
-    # ----------------------------------------------------------------------------------------
+    # Construction
 
     @staticmethod
     def from_knots(
@@ -138,12 +137,12 @@ class Trajectory(Value):
         position_names: Sequence[str],
         **fields: Any,
     ) -> Trajectory:
-        """Through knots: cubic Hermite pieces, or quintic ones when accelerations are given.
+        """Make a trajectory through knots: cubic Hermite pieces, or quintic with accelerations.
 
         Args:
             times: (m,) [s], strictly increasing from 0, m >= 2.
             positions, velocities, accelerations: (m, n).
-            position_names, fields: as of Trajectory.
+            position_names, fields: as in Trajectory.
         """
         if velocities is None:
             raise TrajectoryError("velocities: must be an array, not None; see from_waypoints")
@@ -158,8 +157,10 @@ class Trajectory(Value):
     def from_waypoints(
         times: ArrayLike, positions: ArrayLike, *, position_names: Sequence[str], **fields: Any
     ) -> Trajectory:
-        """Cubic spline through (m, n) positions at (m,) times: at rest at both ends, acceleration
-        continuous between."""
+        """Make a cubic spline through (m, n) positions at (m,) times.
+
+        The spline starts and ends at rest, and its acceleration is continuous between.
+        """
         t, knots = _knots(times, positions, None, None, len(position_names))
         velocities = polynomial.spline_velocities(t, knots[0])
         return Trajectory.from_knots(
@@ -167,7 +168,7 @@ class Trajectory(Value):
         )
 
     def replace(self, **fields: Any) -> Trajectory:
-        """A copy with some constructor arguments changed."""
+        """Return a copy with some constructor arguments changed."""
         current = self._arguments()
         if (
             "position_names" in fields
@@ -177,8 +178,7 @@ class Trajectory(Value):
             current["torque_names"] = None
         return Trajectory(**{**current, **fields})
 
-    # -- Values
-    # ----------------------------------------------------------------------------------------------
+    # Values
 
     @property
     def n(self) -> int:
@@ -187,19 +187,19 @@ class Trajectory(Value):
 
     @property
     def duration(self) -> float:
-        """[s]."""
+        """Duration of the motion [s]."""
         return float(self.breaks[-1])
 
     def position(self, t: ArrayLike) -> Array:
-        """q at times t of any shape: (..., n)."""
+        """Positions q at times t of any shape: (..., n)."""
         return self._derivative(t, 0)
 
     def configuration(self, t: ArrayLike, model: Robot, rest: ArrayLike | None = None) -> Array:
-        """The whole robot at times t of any shape: (..., n_q), whichever of its joints the motion
-        moves.
+        """Configurations of the whole robot at times t of any shape: (..., n_q).
 
-        The others stand where the plan that made the motion noted, else as in `rest` (n_q,), else
-        neutral. Raises TrajectoryError where the motion names a position that the robot lacks.
+        Positions that the trajectory does not move are those recorded by its planner, else those of
+        `rest` (n_q,), else neutral. Raises TrajectoryError if the trajectory names a position that
+        the robot lacks.
         """
         position, columns = self.position(t), position_columns(model, self)
         q = resting(model, self, rest)
@@ -208,18 +208,20 @@ class Trajectory(Value):
         return whole
 
     def velocity(self, t: ArrayLike) -> Array:
-        """dq/dt at times t of any shape: (..., n)."""
+        """Velocities dq/dt at times t of any shape: (..., n)."""
         return self._derivative(t, 1)
 
     def acceleration(self, t: ArrayLike) -> Array:
-        """d2q/dt2 at times t of any shape: (..., n). It may jump at the breaks: see
+        """Accelerations d2q/dt2 at times t of any shape: (..., n). They may jump at breaks, see
         ``acceleration_jumps``."""
         return self._derivative(t, 2)
 
     def jerk(self, t: ArrayLike) -> Array:
-        """d3q/dt3 at times t of any shape: (..., n). Exactly at a break where the acceleration
-        jumps, as ``acceleration_jumps`` tells, it is infinite, with the sign of the jump; elsewhere
-        the derivative within the piece."""
+        """Jerks d3q/dt3 at times t of any shape: (..., n).
+
+        Exactly at a break where the acceleration jumps (``acceleration_jumps``), the jerk is
+        infinite, with the sign of the jump. Elsewhere it is the derivative within the piece.
+        """
         times = _times(t)
         jerk = self._derivative(times, 3)
         when, sizes = self.acceleration_jumps()
@@ -230,12 +232,13 @@ class Trajectory(Value):
         return jerk
 
     def acceleration_jumps(self) -> tuple[Array, Array]:
-        """Where the acceleration jumps: times (m,) [s] and by how much (m, n), zero for positions
-        that do not there.
+        """Jumps of the acceleration: times (m,) [s] and sizes (m, n), zero for positions without a
+        jump.
 
-        At the ends a motion that is at rest there jumps from and to standing still; one that is
-        moving, as a slice is, does not, as what comes before and after is not known. Less than a
-        millionth of the greatest acceleration of a position counts as rounding.
+        A motion that is at rest at an end has a jump there from or to standing still. A motion that
+        moves at an end, such as a slice, has none there, since the motion before and after is
+        unknown. A jump below a millionth of the largest acceleration of a position counts as
+        rounding.
         """
         h = np.diff(self.breaks)[:, None]
         second = polynomial.differentiate(self.coefficients, 2)
@@ -246,8 +249,8 @@ class Trajectory(Value):
         for row, v in ((0, velocity[0, 0]), (-1, polynomial.horner(velocity[-1:], h[-1:])[0])):
             if (np.abs(v) > 1e-9 * top).any():
                 jumps[row] = 0.0
-        # What rounding is: of the terms that are summed, and where a position hardly moves, of the
-        # others'.
+        # Rounding is measured by the terms that are summed and, for positions that hardly move, by
+        # the terms of the other positions.
         terms = np.abs(second) * h[:, :, None] ** np.arange(second.shape[1])[:, None]
         size = terms.sum(axis=1).max(axis=0)
         jumps[np.abs(jumps) <= 1e-6 * size + 1e-9 * size.max()] = 0.0
@@ -255,9 +258,12 @@ class Trajectory(Value):
         return self.breaks[found], jumps[found]
 
     def torque(self, t: ArrayLike) -> Array:
-        """Inverse dynamics along the motion at times t of any shape: (..., n torques). Needs
-        ``inverse_dynamics``; that of a plan has the joints' damping, dry friction and springs in
-        it."""
+        """Torques of the inverse dynamics along the motion at times t of any shape: (..., n
+        torques).
+
+        Requires ``inverse_dynamics``. That of a plan includes the joints' damping, dry friction and
+        springs.
+        """
         times = _times(t)
         f = self._inverse_dynamics()
         tau = torque_rows(
@@ -266,10 +272,11 @@ class Trajectory(Value):
         return tau.reshape(*times.shape, len(self.torque_names))
 
     def piece_torque(self, piece: Index, s: Array, frictionless: bool = False) -> Array:
-        """Torque on the given pieces (m,) at local times s (m,): at a break, either side can be
-        asked for.
+        """Torques on the given pieces (m,) at local times s (m,). At a break, the piece selects the
+        side.
 
-        frictionless: without damping and dry friction, of an inverse dynamics that knows it.
+        frictionless: True for torques without damping and dry friction; requires an inverse
+        dynamics that can compute them.
         """
         f = self._inverse_dynamics()
         c = self.coefficients[piece]
@@ -287,10 +294,9 @@ class Trajectory(Value):
         return np.asarray(tau, dtype=float).reshape(len(s), len(self.torque_names))
 
     def tool_speed(self, t: ArrayLike, link: str | None = None) -> Array:
-        """Speed of the origin of a link in the world [m/s] at times t of any shape: (...). Needs
-        ``link_velocity``.
+        """Speeds of the origin of a link in the world [m/s] at times t of any shape: (...).
 
-        link: by default the one whose speed is limited.
+        Requires ``link_velocity``. link: by default the link whose speed is limited.
         """
         times = _times(t)
         if link is None:
@@ -302,7 +308,7 @@ class Trajectory(Value):
         return self._speeds(q, v, (link,)).reshape(times.shape)
 
     def _piece_speed(self, piece: Index, s: Array, links: Sequence[str]) -> Array:
-        """Speeds (m, links) of links' origins on the given pieces (m,) at local times s (m,)."""
+        """Speeds (m, links) of origins of links on the given pieces (m,) at local times s (m,)."""
         c = self.coefficients[piece]
         q, v = (
             polynomial.horner(polynomial.differentiate(c, order), s[:, None]) for order in range(2)
@@ -320,7 +326,7 @@ class Trajectory(Value):
         )
 
     def sample(self, rate: float) -> Samples:
-        """The motion at 0, 1/rate, 2/rate, ... [Hz] and at its end, which is always the last
+        """Sample the motion at 0, 1/rate, 2/rate, ... [Hz] and at its end, which is the last
         sample."""
         if not (np.isfinite(rate) and rate > 0):
             raise TrajectoryError(
@@ -332,17 +338,15 @@ class Trajectory(Value):
                 f" {self.duration:.6g} s; it must be at most {_MOST_SAMPLES / self.duration:.3g},"
                 f" for {_MOST_SAMPLES} samples"
             )
-        # A regular sample within a millionth of a period of the end gives way to the end itself.
+        # A regular sample within a millionth of a period of the end is replaced by the end itself.
         count = int(np.ceil(self.duration * rate - 1e-6))
         t = np.append(np.arange(count) / rate, self.duration)
         return Samples(t, self.position(t), self.velocity(t), self.acceleration(t))
 
-    # -- New trajectories from old
-    # ---------------------------------------------------------------------------
+    # Derived trajectories
 
     def slice(self, t0: float, t1: float) -> Trajectory:
-        """The part from t0 to t1, 0 <= t0 < t1 <= duration, as a trajectory whose time starts at
-        0."""
+        """Return the part from t0 to t1, 0 <= t0 < t1 <= duration, with time starting at 0."""
         if not (0 <= t0 < t1 <= self.duration):
             raise TrajectoryError(
                 f"slice: needs 0 <= t0 < t1 <= {self.duration}, got {t0!r}, {t1!r}"
@@ -356,11 +360,10 @@ class Trajectory(Value):
         return self.replace(breaks=breaks - t0, coefficients=c, events=events)
 
     def concatenate(self, *others: Trajectory) -> Trajectory:
-        """This motion and then the others, each starting where the one before ends, with the events
-        of all.
+        """Append other motions, each starting where the one before ends, with the events of all.
 
-        The others' positions are matched by name. Raises TrajectoryError when names differ, or when
-        position or velocity jumps between two of them.
+        The positions of the others are matched by name. Raises TrajectoryError if names differ, or
+        if position or velocity jumps between two motions.
         """
         breaks, pieces, events = [self.breaks], [self.coefficients], list(self.events)
         for other in others:
@@ -378,7 +381,8 @@ class Trajectory(Value):
         )
 
     def reverse(self) -> Trajectory:
-        """The same path back: q(duration - t), without the events, which do not run backwards."""
+        """Return the path in reverse: q(duration - t), without the events, which do not run
+        backward."""
         h = np.diff(self.breaks)
         c = polynomial.shift(self.coefficients, h)[::-1].copy()
         c[:, 1::2] *= -1
@@ -387,8 +391,8 @@ class Trajectory(Value):
         return self.replace(breaks=breaks, coefficients=c, events=())
 
     def scale(self, factor: float) -> Trajectory:
-        """The same path, taking factor times as long: velocities divide by factor, accelerations by
-        its square."""
+        """Return the same path in factor times the time: velocities divide by factor, accelerations
+        by its square."""
         if not (np.isfinite(factor) and factor > 0):
             raise TrajectoryError(f"scale: the factor must be positive and finite, not {factor!r}")
         return self.replace(
@@ -398,8 +402,8 @@ class Trajectory(Value):
         )
 
     def reorder(self, position_names: Sequence[str]) -> Trajectory:
-        """The same motion with its positions in another order. Raises TrajectoryError for missing
-        or extra names."""
+        """Return the same motion with its positions in another order. Raises TrajectoryError for
+        missing or extra names."""
         names = tuple(position_names)
         missing = [name for name in self.position_names if name not in names]
         extra = [name for name in names if name not in self.position_names]
@@ -432,24 +436,27 @@ class Trajectory(Value):
             link_velocity=link_velocity,
         )
 
-    # -- Checks, files, pictures
-    # -----------------------------------------------------------------------------
+    # Checks, files, plots
 
     def validate(
         self, limits: TrajectoryLimits | None = None, *, tolerance: float = 1e-6
     ) -> list[Violation]:
-        """Where the motion breaks limits (its own by default) by more than tolerance, relative:
-        empty when nowhere.
+        """Find violations of limits (by default the trajectory's own) by more than a relative
+        tolerance.
 
-        Positions, velocities, accelerations and jerks are checked at every time, between samples
-        too: at the exact extrema of the polynomials; where the acceleration jumps the jerk is
-        infinite. A motion that starts beyond a position limit by no more than a measurement may err
-        (1e-3 rad, 1e-4 m) may go back inside: how far it is beyond must never grow. Torques, when
-        inverse dynamics is attached, are sampled by how far q moves, and the peaks refined; those
-        of a plan with the damping and dry friction that the robot's description states, and with
-        none. So are the speeds of links, where they are limited and ``link_velocity`` is attached.
-        One entry per joint or link, quantity and side, the worst. Without any limits nothing can be
-        broken. The time it takes goes by the number of pieces, not by the duration.
+        Positions, velocities, accelerations and jerks are checked at all times, at the exact
+        extrema of the polynomials. Where the acceleration jumps, the jerk is infinite. A motion may
+        start beyond a position limit by the error of a measurement (1e-3 rad, 1e-4 m) and go back
+        inside; its excess must never grow.
+
+        Torques are checked if inverse dynamics is attached. They are sampled by the distance that q
+        moves, and peaks are refined. Torques of a plan are checked with the damping and dry
+        friction of the robot's description, and without. Speeds of links are checked likewise if
+        they are limited and ``link_velocity`` is attached.
+
+        The result has one entry per joint or link, quantity and side, the worst; it is empty
+        without violations or limits. Cost: linear in the number of pieces, independent of the
+        duration.
         """
         limits = self.limits if limits is None else limits
         if limits is None:
@@ -458,12 +465,12 @@ class Trajectory(Value):
         return find_violations(self, limits, tolerance)
 
     def save(self, path: str | PathLike[str], format: Format | None = None) -> None:
-        """Write to a file, whole or not at all: JSON, CSV or NPZ, by the file name's ending unless
-        format says.
+        """Write to a file, whole or not at all: JSON, CSV or NPZ, by the suffix of the file or
+        `format`.
 
-        JSON and NPZ give back the same trajectory to the last bit; CSV, made for spreadsheets (a
-        row per knot: time, then position, velocity, acceleration, jerk, snap and crackle of each
-        joint right after it), to the last digits.
+        JSON and NPZ preserve the trajectory to the last bit. CSV preserves it to the last digits.
+        It is meant for spreadsheets and has a row per knot: time, then position, velocity,
+        acceleration, jerk, snap and crackle of each joint just after it.
         """
         from robosim.trajectory import files
 
@@ -475,11 +482,11 @@ class Trajectory(Value):
         position_names: Sequence[str] | None = None,
         format: Format | None = None,
     ) -> Trajectory:
-        """Read what ``save`` wrote. With position_names the positions come in that order, matched
-        by name.
+        """Read a file of ``save``. With position_names, positions are put in that order, matched by
+        name.
 
-        Raises TrajectoryError, naming the file and the place, for anything malformed, of unknown
-        version, or with names missing or extra; OSError when the file cannot be read.
+        Raises TrajectoryError, with file and location, for content that is malformed, of an unknown
+        version, or with missing or extra names; OSError if the file cannot be read.
         """
         from robosim.trajectory import files
 
@@ -492,13 +499,14 @@ class Trajectory(Value):
             raise TrajectoryError(str(error), file=path) from None
 
     def plot(self, *, names: Sequence[str] | None = None, rate: float = 500.0) -> Figure:
-        """A matplotlib Figure: positions, velocities, accelerations and, when known, torques, with
-        their limits drawn.
+        """Plot positions, velocities, accelerations and, if known, torques with their limits.
 
         Args:
-            names: which positions to show (and torques of the same names); all by default.
-            rate: samples per second that the curves are drawn with, or fewer where they would be
-            more than 100,000.
+            names: positions to show (and torques of the same names); all by default.
+            rate: samples per second of the curves, fewer if these would exceed 100,000.
+
+        Returns:
+            A matplotlib Figure.
         """
         from robosim.trajectory.plot import plot
 

@@ -9,8 +9,10 @@
     parts:
       - {name: left, robot: ur5, q: ready, pose: {xyz: [0, 0.5, 0]}}
       - {name: hand, robot: gripper_2f, on: left/tool0}
-      - {name: crate, body: {box: {size: [0.1, 0.1, 0.1]}}, mass: 0.5, pose: {xyz: [0.4, 1.2,
-        0.05]}}
+      - name: crate
+        body: {box: {size: [0.1, 0.1, 0.1]}}
+        mass: 0.5
+        pose: {xyz: [0.4, 1.2, 0.05]}
     materials:               # optional
       - {of: crate, friction: 0.7}
       - {of: [crate, floor], friction: 0.4}
