@@ -77,7 +77,7 @@ def step(
         v_target: (..., n_v) target velocities, as in `Control`.
         parameters: values by name as in `Simulation.parameters`, each (..., *its shape), which
             replace those of the simulation. Each distinct set of values makes a world of its own,
-            and only runs in one world share the threads.
+            and only runs in the same world go in parallel.
 
     Raises:
         SimulationError: an array has the wrong shape or is not real.

@@ -1,2 +1,2 @@
-"""From a plan to a moving arm, without ROS: the port to an arm, the controller's semantics,
-simulation, streaming."""
+"""Execution of plans without ROS: the interface to an arm, the controller's semantics, simulation,
+streaming."""

@@ -1,8 +1,8 @@
-"""What a joint trajectory controller refuses, in its order, with a reason that names the thing and
-its value.
+"""Acceptance checks of a joint trajectory controller, in its order, with reasons.
 
-Two refusals are ours, ros2_controllers does not have them: a joint named twice, and times that are
-not finite. With limits, points that are not finite or outside the limits are refused too.
+Each reason names the object and its value. Two checks are added to those of ros2_controllers:
+repeated joints, and times that are not finite. With limits, points that are not finite or outside
+the limits are refused, too.
 """
 
 from __future__ import annotations
@@ -23,21 +23,20 @@ __all__ = ["AcceptanceRules", "check"]
 
 Array = NDArray[np.float64]
 
-# A last velocity below this counts as zero (float32's rounding unit), as in ros2_controllers.
+# Last velocities below this value (float32's rounding unit) count as zero, as in ros2_controllers.
 END_VELOCITY = float(np.finfo(np.float32).eps)
 
 
 @dataclass(frozen=True, eq=False)
 class AcceptanceRules:
-    """What to judge a trajectory by.
+    """Rules by which a trajectory is accepted.
 
     Attributes:
-        joint_names: (n) of the controller.
-        allow_partial_joints_goal: a trajectory may leave joints out.
-        allow_nonzero_velocity_at_trajectory_end: it may end moving.
-        limits: of the n joints, in their order; None: not checked.
-        limits_tolerance: relative excess over a limit that is let pass, for rounding on the way
-        here.
+        joint_names: (n) joints of the controller.
+        allow_partial_joints_goal: True if a trajectory may omit joints.
+        allow_nonzero_velocity_at_trajectory_end: True if a trajectory may end moving.
+        limits: limits of the n joints, in their order; None for no check.
+        limits_tolerance: relative excess over a limit that is accepted, for rounding.
     """
 
     joint_names: tuple[str, ...]
@@ -48,8 +47,8 @@ class AcceptanceRules:
 
 
 def check(trajectory: JointTrajectory, now: float, rules: AcceptanceRules) -> Rejection | None:
-    """None when a controller would take it at `now` [s], else the first thing that is wrong with
-    it."""
+    """Return None if a controller would accept the trajectory at `now` [s], else the first reason
+    against it."""
     return (
         _check_names(trajectory, rules)
         or _check_end(trajectory, now, rules)
@@ -152,7 +151,7 @@ def _check_sizes(point: JointTrajectoryPoint, i: int, n: int) -> Rejection | Non
 
 
 class _Bounds(NamedTuple):
-    """What one field's values may be, (n,) each, in the trajectory's order of joints."""
+    """Bounds of the values of one field, (n,) each, in the trajectory's order of joints."""
 
     field: str
     lower: Array
@@ -160,7 +159,8 @@ class _Bounds(NamedTuple):
     tolerance: float
 
     def outside(self, values: Array) -> NDArray[np.bool_]:
-        """Which of values (..., n) are outside; those that are not finite may be either."""
+        """Mark values (..., n) that are outside; for values that are not finite the result is
+        arbitrary."""
         margin = self.tolerance * np.maximum(1.0, np.abs(values))
         outside: NDArray[np.bool_] = (values < self.lower - margin) | (values > self.upper + margin)
         return outside
@@ -169,8 +169,8 @@ class _Bounds(NamedTuple):
 def _check_limits(
     trajectory: JointTrajectory, known: Sequence[str], limits: TrajectoryLimits, tolerance: float
 ) -> Rejection | None:
-    """All values of a field at once; the first point with a flaw, if any, is looked at again to say
-    which."""
+    """Check all values of a field at once, then describe the flaw of the first point that has
+    one."""
     index, count = [list(known).index(name) for name in trajectory.joint_names], len(known)
     bounds = []
     for field, low, high in (

@@ -1,8 +1,7 @@
-"""The port through which trajectories reach an arm, whatever is behind it: a simulation, ROS 2,
-DDS, RTDE.
+"""`Arm`: interface to an arm behind any transport: a simulation, ROS 2, DDS, RTDE.
 
-An arm owns its time: a real one's clock is the machine's, a simulated one's moves when someone
-waits for it. So the same streaming code runs against both.
+An arm has its own clock. The clock of a real arm is that of the machine; the clock of a simulated
+arm moves while someone waits for it. The same streaming code therefore runs with both.
 """
 
 from __future__ import annotations
@@ -17,42 +16,44 @@ __all__ = ["Arm"]
 
 
 class Arm(Protocol):
-    """An arm that can be commanded. Methods may be called from one thread at a time; none blocks
-    but `sleep_until`."""
+    """An arm that can be commanded. Methods may be called from one thread at a time; only
+    `sleep_until` blocks."""
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """The joints, in the arm's own order; set points are in this order, trajectories are
+        """Names of the joints, in the arm's own order. Set points use this order; trajectories are
         matched by name."""
 
     def clock(self) -> float:
-        """Now [s], on the arm's clock."""
+        """Return the present time on the arm's clock [s]."""
 
     def sleep_until(self, time: float) -> None:
         """Wait until the arm's clock shows `time` or later."""
 
     def state(self) -> ArmState | None:
-        """The last state that was heard of, or None before the first."""
+        """Return the last state that was received, or None before the first."""
 
     def status(self) -> ArmStatus:
-        """Whether it would follow."""
+        """Return the arm's readiness to follow commands."""
 
     def send(self, goal: Goal) -> GoalHandle | Rejection:
-        """Send a whole trajectory; the arm interpolates. A refusal may also come later, as the
-        handle's result, where the transport answers late."""
+        """Send a whole trajectory, which the arm interpolates.
+
+        If the transport answers late, a refusal may also come as the handle's result.
+        """
 
     def stream(self, setpoint: Setpoint) -> None:
-        """Send one set point of a stream; the caller keeps the rate. The arm holds when the stream
-        stops."""
+        """Send one set point of a stream. The caller keeps the rate, and the arm holds when the
+        stream stops."""
 
     def stop(self) -> None:
-        """Give up what goes on and hold the present position."""
+        """Cancel the present motion and hold the present position."""
 
     def close(self) -> None:
-        """Stop, and let go of the connection. The arm keeps holding. May be called twice."""
+        """Stop, and close the connection. The arm continues to hold. May be called twice."""
 
     def __enter__(self) -> Arm:
-        """The arm itself; leaving the block closes it."""
+        """Return the arm itself; leaving the block closes it."""
 
     def __exit__(
         self,

@@ -1,7 +1,7 @@
-"""What must hold before an arm makes its first motion, and what must go on holding while it moves.
+"""Checks before the first motion of an arm, and while it moves.
 
-Every refusal is a text that names the thing, its value, and what would be valid. What is judged
-between the samples is what a controller will interpolate, not what the planner meant.
+Every refusal names the object, its value, and valid values. Between samples, checks apply to the
+motion that a controller will interpolate, not to the plan.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ __all__ = [
 Array = NDArray[np.float64]
 START_TOLERANCE = 0.01  # [rad or m]
 START_VELOCITY_TOLERANCE = 0.1  # [rad/s or m/s]: a measured velocity is noisy
-# What the interpolation of a message may add to a plan that lies on its limits: see
-# from_trajectory.
+# Allowances for the interpolation of a message whose plan lies on its limits: see from_trajectory.
 POSITION_ALLOWANCE = 2e-5  # [rad or m]
 VELOCITY_ALLOWANCE, ACCELERATION_ALLOWANCE = 1.01, 1.05
 
 
 @dataclass(frozen=True)
 class Requirements:
-    """What has to be known to be good. What is known to be bad is refused in any case.
+    """Conditions that must be known to hold. Conditions known to be violated are refused in any
+    case.
 
     Attributes:
-        limits: limits are known, of the plan or of the robot.
-        controller_active: the arm says that the controller is active.
-        program_running: the arm says that the robot's program runs.
-        safety_mode: the arm says its safety mode.
-        safety_modes: the modes in which to move.
-        state_age: greatest age of a state [s].
-        setting: gives what a user changes a rule with, such as "parameter 'require'", for the
-        rule's name (that of the
-            streamer node's parameter); "" where nothing changes it. Refusals name it.
+        limits: True if limits must be known, of the plan or of the robot.
+        controller_active: True if the arm must report that the controller is active.
+        program_running: True if the arm must report that the robot's program runs.
+        safety_mode: True if the arm must report its safety mode.
+        safety_modes: modes in which motion is allowed.
+        state_age: largest age of a state [s].
+        setting: returns, for the name of a rule (that of the streamer node's parameter), the
+            setting with which a user changes the rule, such as "parameter 'require'"; "" if there
+            is none. Refusals mention it.
     """
 
     limits: bool = True
@@ -64,8 +64,8 @@ class Requirements:
     setting: Callable[[str], str] = field(default=lambda rule: "", repr=False, compare=False)
 
     def hint(self, *rules: str) -> str:
-        """What changes these rules, as the end of a refusal: " (parameter 'require')", or "" where
-        nothing does."""
+        """Return the settings of these rules, as the end of a refusal: " (parameter 'require')", or
+        ""."""
         known = [text for text in map(self.setting, rules) if text]
         return f" ({', '.join(known)})" if known else ""
 
@@ -85,20 +85,20 @@ def check_before_motion(
     start_tolerance: float = START_TOLERANCE,
     requirements: Requirements | None = None,
 ) -> list[Rejection]:
-    """Everything that speaks against sending this motion; empty when nothing does.
+    """Return all reasons against sending this motion; empty if there are none.
 
     Args:
-        motion: a plan, or a message as it would be sent; see `motion_of`.
-        state: the last state, or None when none was heard.
-        status: of the arm.
-        limits: in the order of the motion's joints; its own by default.
-        now: on the clock of the state's stamp [s].
-        joint_names: what the controller moves, all of which the motion has to; the motion's by
-        default.
-        continuous: joints for which a full turn makes no difference at the start.
-        start_tolerance: how far the first position may be from the present one, for each joint [rad
-        or m].
-        requirements: what has to be known; by default that of a simulated arm.
+        motion: a plan, or a message to send; see `motion_of`.
+        state: last state, or None if none was received.
+        status: status of the arm.
+        limits: in the order of the motion's joints; those of the motion by default.
+        now: time on the clock of the state's stamp [s].
+        joint_names: joints of the controller, all of which the motion must move; those of the
+            motion by default.
+        continuous: joints that may start at another full turn.
+        start_tolerance: largest distance of the first position from the present one, for each joint
+            [rad or m].
+        requirements: conditions that must be known to hold; by default those of a simulated arm.
     """
     needed = Requirements() if requirements is None else requirements
     names = motion.joint_names
@@ -127,8 +127,8 @@ def check_before_motion(
 
 
 def check_status(status: ArmStatus, requirements: Requirements) -> list[Rejection]:
-    """What the arm's status says against moving: not connected, not active, no program, a safety
-    stop."""
+    """Return reasons in the arm's status against motion: not connected, not active, no program, a
+    safety stop."""
     found = []
     required = requirements.hint("require")
     if not status.connected:
@@ -159,7 +159,7 @@ def check_status(status: ArmStatus, requirements: Requirements) -> list[Rejectio
 def check_state(
     state: ArmState | None, now: float, requirements: Requirements, joint_names: Sequence[str]
 ) -> list[Rejection]:
-    """Whether the state is there, fresh, finite, and about these joints. A velocity may be NaN: not
+    """Check that the state exists, is fresh and finite, and has these joints. A NaN velocity is not
     measured."""
     if state is None:
         return [
@@ -193,8 +193,8 @@ def check_state(
 def continuous_joints(
     names: Sequence[str], units: Sequence[str], limits: TrajectoryLimits | None
 ) -> set[str]:
-    """The joints that turn without end: measured in radians, and known to have no position
-    limit."""
+    """Return the joints without position limits that are measured in radians: they turn
+    endlessly."""
     if limits is None or limits.lower is None or limits.upper is None:
         return set()
     rows = zip(names, units, limits.lower, limits.upper, strict=True)
@@ -206,10 +206,11 @@ def continuous_joints(
 
 
 def to_present_turn(motion: Motion, state: ArmState, continuous: Collection[str]) -> Motion:
-    """The same motion, its continuous joints moved by whole turns to begin where they are now.
+    """Shift the continuous joints of a motion by full turns, to start next to the present
+    positions.
 
-    A controller that is sent a joint from 3.1 to -3.1 rad turns it all the way round: it holds
-    angles, not directions.
+    A controller turns a joint that is sent from 3.1 to -3.1 rad by almost a full turn, since it
+    controls angles and not directions.
     """
     turns, first = np.zeros(len(motion.joint_names)), motion.position
     for i, name in enumerate(motion.joint_names):
@@ -241,7 +242,8 @@ def _check_joints(names: Sequence[str], known: Sequence[str]) -> Rejection | Non
 def _check_limits(
     motion: Motion, state: ArmState | None, limits: TrajectoryLimits | None
 ) -> list[Rejection]:
-    """Limits at every time, of the motion itself and of what a controller makes of its message."""
+    """Check limits at all times, of the motion itself and of a controller's interpolation of its
+    message."""
     violations = motion.violations(limits)
     if not violations:
         executed = to_trajectory(motion.message, from_state=state, limits=limits)
@@ -251,9 +253,10 @@ def _check_limits(
 
 
 def _widened(limits: TrajectoryLimits) -> TrajectoryLimits:
-    """The limits with room for what interpolation adds. Jerk and torque are judged on the plan
-    alone: points cannot carry a jump of the acceleration, so that their jerk is high where the
-    plan's is not defined.
+    """Widen limits by the allowances for interpolation.
+
+    Jerk and torque are checked on the plan alone. Points cannot represent a jump of the
+    acceleration, so their jerk is high where that of the plan is not defined.
     """
 
     def times(bound: Array | None, factor: float) -> Array | None:
@@ -274,7 +277,7 @@ def _check_start(
     tolerance: float,
     requirements: Requirements,
 ) -> list[Rejection]:
-    """Compare the begin of the motion with where the arm is."""
+    """Compare the start of the motion with the present state of the arm."""
     position, velocity = motion.position, motion.velocity
     found = []
     for i, name in enumerate(motion.joint_names):
@@ -291,7 +294,7 @@ def _check_start(
             found.append(Rejection(RejectReason.CHECK, text))
         moving = float(state.velocity[state.joint_names.index(name)])
         wanted = float(velocity[i])
-        if abs(moving - wanted) > START_VELOCITY_TOLERANCE:  # which NaN is not
+        if abs(moving - wanted) > START_VELOCITY_TOLERANCE:  # False for NaN
             text = (
                 f"{name} moves at {moving:.6g} per s and the trajectory starts at {wanted:.6g}; "
                 f"they have to agree within {START_VELOCITY_TOLERANCE:g}"

@@ -1,5 +1,4 @@
-"""Time, injected: whatever tells the time here is a callable that returns seconds and never goes
-back."""
+"""Clocks: callables that return seconds and never go back, passed in as arguments."""
 
 from __future__ import annotations
 
@@ -14,24 +13,24 @@ monotonic: Clock = time.monotonic
 
 
 class ManualClock:
-    """A clock that stands still until it is told to move on: for simulation and tests."""
+    """A clock that moves only on request, for simulation and tests."""
 
     def __init__(self, now: float = 0.0) -> None:
         self._now = float(now)
 
     def __call__(self) -> float:
-        """Now [s]."""
+        """Return the present time [s]."""
         return self._now
 
     def advance(self, seconds: float) -> float:
-        """Move on by `seconds` >= 0 and return the new time. Raises ValueError for a step back."""
+        """Advance by `seconds` >= 0 and return the new time. Raises ValueError for a negative
+        step."""
         if not seconds >= 0:
             raise ValueError(f"a clock cannot move by {seconds} s")
         self._now += seconds
         return self._now
 
     def advance_to(self, time: float) -> float:
-        """Move on to `time` exactly, or stay where it is when that is past, and return the new
-        time."""
+        """Advance to `time` exactly, or stay if it has passed, and return the new time."""
         self._now = max(self._now, float(time))
         return self._now

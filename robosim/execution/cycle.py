@@ -1,4 +1,4 @@
-"""What a control cycle of an executor yields: a command, feedback, and events for the log."""
+"""Results of an executor's control cycle: a command, feedback, and events for the log."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Array = NDArray[np.float64]
 
 
 class Command(NamedTuple):
-    """What the joints shall do, in the executor's joint order: position, velocity, acceleration,
-    (n,) each."""
+    """Command of the joints in the executor's joint order: position, velocity, acceleration, (n,)
+    each."""
 
     position: Array
     velocity: Array
@@ -25,8 +25,7 @@ class Command(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something for the log: when [s] on the executor's clock, "info", "warning" or "error", and
-    the text."""
+    """Log entry: time [s] on the executor's clock, level "info", "warning" or "error", and text."""
 
     time: float
     level: str
@@ -35,14 +34,14 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Feedback:
-    """How a trajectory is followed, as in control_msgs/FollowJointTrajectory.
+    """Feedback on following a trajectory, as in control_msgs/FollowJointTrajectory.
 
     Attributes:
-        stamp: of the cycle, on the executor's clock [s].
-        time: on the trajectory's time, which speed scaling slows down [s].
-        joint_names: (n).
-        desired, actual, error: desired minus actual; the arm's acceleration is not measured: zero
-        in actual and error.
+        stamp: time of the cycle, on the executor's clock [s].
+        time: time on the trajectory, which speed scaling slows down [s].
+        joint_names: (n) names of the joints.
+        desired, actual, error: states; error is desired minus actual. The arm's acceleration is not
+        measured: zero in actual and error.
     """
 
     stamp: float

@@ -1,10 +1,9 @@
-"""TrajectoryExecutor: a joint trajectory controller as a state machine, without threads, input or
-output.
+"""`TrajectoryExecutor`: a joint trajectory controller as a state machine, without threads or I/O.
 
-It takes goals (an action) and trajectories (a topic) and makes one command per control cycle, with
-the semantics of ros2_controllers' joint_trajectory_controller; docs/execution.md tells them row by
-row. Trajectory time advances by period x speed scaling, so a scaling of 0 pauses a motion, its
-tolerances and its goal time.
+It accepts goals (an action) and trajectories (a topic) and makes one command per control cycle,
+with the semantics of ros2_controllers' joint_trajectory_controller; docs/execution.md lists them
+row by row. Trajectory time advances by period x speed scaling, so a scaling of 0 pauses a motion,
+its tolerances and its goal time.
 """
 
 from __future__ import annotations
@@ -46,23 +45,23 @@ class ExecutorGoal:
 
     @property
     def status(self) -> GoalStatus:
-        """Where it stands."""
+        """Current status of the goal."""
         return self._status
 
     @property
     def result(self) -> GoalResult | None:
-        """How it ended, or None while it goes on."""
+        """Result of the goal, or None while it is executing."""
         return self._result
 
     @property
     def feedback(self) -> Feedback | None:
-        """Of the last cycle that followed it; None before the first."""
+        """Feedback of the last cycle that followed the goal; None before the first."""
         return (
             self._executor.feedback if self._followed and self._result is None else self._feedback
         )
 
     def cancel(self) -> None:
-        """Give it up: the arm holds. Nothing happens when it is not the current goal."""
+        """Cancel the goal, so that the arm holds. Nothing happens if it is not the current goal."""
         self._executor.cancel(self)
 
     def _finish(self, result: GoalResult) -> None:
@@ -72,7 +71,7 @@ class ExecutorGoal:
 
 class _Pending(NamedTuple):
     """A user's trajectory that waits for the next cycle: its spline, the joints (n,) that it names,
-    its stamp [s]."""
+    and its stamp [s]."""
 
     spline: JointSpline
     named: NDArray[np.bool_]
@@ -83,29 +82,32 @@ class TrajectoryExecutor:
     """A joint trajectory controller.
 
     Args:
-        joint_names: (n) its joints; commands are in this order.
-        clock: tells the time of stamps.
-        profile: the distribution whose semantics it has.
-        tolerances: its own; a goal may override them.
-        allow_partial_joints_goal: trajectories may leave joints out; those keep their last command.
-        allow_nonzero_velocity_at_trajectory_end: trajectories may end moving; None: the profile's
-        default.
-        interpolate_from_desired_state: a new trajectory is approached from the last command, not
-        the measured state.
+        joint_names: (n) names of the joints, in the order of commands.
+        clock: returns the time of stamps.
+        profile: ROS 2 distribution whose semantics apply.
+        tolerances: the controller's own tolerances; a goal may override them.
+        allow_partial_joints_goal: True if trajectories may omit joints; these keep their last
+            command.
+        allow_nonzero_velocity_at_trajectory_end: True if trajectories may end moving; None for the
+            default of the profile.
+        interpolate_from_desired_state: True to start a trajectory from the last command, not from
+            the measured state.
         interpolation: "splines" or "none".
-        decelerate_on_cancel: slow down instead of stopping at once; needs max_deceleration.
-        max_deceleration: of each joint then, or one for all, > 0 [rad or m per s^2].
-        cmd_timeout: [s] after a trajectory's end, when it has not been reached by then, to give up;
-        0: never. Counts
-            only when larger than tolerances.goal_time.
-        velocity_command: velocities are commanded too, so velocity errors count. With positions
-        only (UR arms) the
-            controller does not check velocities.
-        continuous_joints: those whose errors are taken the short way round.
-        limits: of the joints, in their order; with them points outside, or not finite, are refused.
-        on_event: called with what a controller would log.
+        decelerate_on_cancel: True to slow down instead of stopping at once; requires
+            max_deceleration.
+        max_deceleration: deceleration of each joint in that case, or one for all, > 0 [rad or m per
+            s^2].
+        cmd_timeout: time after the end of a trajectory at which an unreached goal is aborted [s]; 0
+            for never. Applies only if larger than tolerances.goal_time.
+        velocity_command: True if velocities are commanded too, so that velocity errors count.
+            Controllers of positions alone (UR arms) do not check velocities.
+        continuous_joints: joints whose errors are taken modulo full turns.
+        limits: limits of the joints, in their order; with limits, points outside or not finite are
+            refused.
+        on_event: called with events that a controller would log.
 
-    Raises ExecutionError for parameters that do not fit.
+    Raises:
+        ExecutionError: parameters are not valid.
     """
 
     def __init__(
@@ -168,8 +170,8 @@ class TrajectoryExecutor:
 
         self._active = False
         self._goal: ExecutorGoal | None = None
-        # What goes on: a spline and the time on it; what comes next cycle: a user's trajectory, or
-        # a spline of ours.
+        # The active spline and the time on it; and the motion of the next cycle: a user's
+        # trajectory, or a spline made here.
         self._spline: JointSpline | None = None
         self._time, self._sampled, self._holding = 0.0, False, True
         self._pending: _Pending | JointSpline | None = None
@@ -182,22 +184,21 @@ class TrajectoryExecutor:
         self._desired = np.zeros((3, n))
         self._error, self._velocity_error = self._zeros, self._zeros
 
-    # -- What can be asked
-    # -----------------------------------------------------------------------------------
+    # Queries
 
     @property
     def active(self) -> bool:
-        """Whether it is active: commands, and accepts goals."""
+        """True if the controller is active: it commands, and accepts goals."""
         return self._active
 
     @property
     def goal(self) -> ExecutorGoal | None:
-        """The goal that is being followed, if any."""
+        """The goal that is being followed, or None."""
         return self._goal
 
     @property
     def holding(self) -> bool:
-        """Whether it keeps a position because nothing was asked for, or what was asked for has
+        """True if the controller holds a position, because nothing is requested or the request has
         ended."""
         return self._holding
 
@@ -208,7 +209,7 @@ class TrajectoryExecutor:
 
     @property
     def feedback(self) -> Feedback:
-        """Desired, actual and error of the last cycle."""
+        """Desired state, actual state and error of the last cycle."""
         desired = PointState(*self._desired)
         actual = PointState(self._position, self._velocity, self._zeros)
         error = PointState(self._error, self._velocity_error, self._zeros)
@@ -216,24 +217,24 @@ class TrajectoryExecutor:
 
     @property
     def desired(self) -> PointState:
-        """Where the joints should have been in the last cycle."""
+        """Desired state of the joints in the last cycle."""
         return self.feedback.desired
 
     @property
     def actual(self) -> PointState:
-        """Where they were in the last cycle; accelerations are not measured: zero."""
+        """Measured state of the joints in the last cycle; accelerations are not measured and
+        zero."""
         return self.feedback.actual
 
     @property
     def error(self) -> PointState:
-        """Desired minus actual."""
+        """Desired minus actual state."""
         return self.feedback.error
 
-    # -- What can be done
-    # ------------------------------------------------------------------------------------
+    # Commands
 
     def activate(self, state: ArmState) -> None:
-        """Begin to command, holding the position of `state`."""
+        """Start to command, holding the position of `state`."""
         self._read(state)
         self._active = True
         self._goal, self._tolerances = None, self._own_tolerances
@@ -245,7 +246,7 @@ class TrajectoryExecutor:
         self._hold()
 
     def deactivate(self) -> None:
-        """Stop commanding; a goal that goes on is aborted."""
+        """Stop commanding; an executing goal is aborted."""
         if self._goal is not None:
             text = "Current goal cancelled during deactivate transition."
             self._finish(GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, text))
@@ -255,8 +256,8 @@ class TrajectoryExecutor:
         self._command = Command(self._command.position, self._zeros, self._zeros)
 
     def submit(self, goal: Goal) -> ExecutorGoal | Rejection:
-        """Judge a goal and, when it is good, follow it from the next cycle on. Gives up the one
-        that goes on."""
+        """Check a goal and, if it is accepted, follow it from the next cycle on. The current goal
+        is preempted."""
         rejection = self._judge(goal.trajectory)
         if rejection is not None:
             self._log("error", f"goal rejected: {rejection.text}")
@@ -272,9 +273,12 @@ class TrajectoryExecutor:
         return self._goal
 
     def publish(self, trajectory: JointTrajectory) -> Rejection | None:
-        """A trajectory by topic: followed from the next cycle on. A goal that goes on is not ended
-        by it: it is judged by the new trajectory from now on. A trajectory without points ends the
-        goal: it is aborted, and the last command is held until something else comes."""
+        """Follow a trajectory of the topic from the next cycle on.
+
+        The current goal does not end, and is judged by the new trajectory from then on. A
+        trajectory without points aborts the goal, and the last command is held until the next
+        request.
+        """
         if (
             self._active
             and not trajectory.points
@@ -294,31 +298,31 @@ class TrajectoryExecutor:
         return rejection
 
     def cancel(self, goal: ExecutorGoal) -> None:
-        """Give up a goal and hold the measured position, or slow down to a stop; nothing when it is
+        """Cancel a goal and hold the measured position, or slow down to a stop; nothing if it is
         not current."""
         if goal is self._goal:
             self._finish(GoalResult(GoalStatus.CANCELED))
             self._hold(decelerate=True)
 
     def stop(self) -> None:
-        """Give up whatever goes on and hold, as by a cancel."""
+        """Cancel the current motion and hold."""
         if self._goal is not None:
             self.cancel(self._goal)
         elif self._active and not self._holding:
             self._hold(decelerate=True)
 
-    # -- The control cycle
-    # -----------------------------------------------------------------------------------
+    # Control cycle
 
     def update(self, state: ArmState, period: float, *, speed_scaling: float = 1.0) -> Command:
-        """One control cycle.
+        """Run one control cycle.
 
         Args:
-            state: measured now.
-            period: since the last cycle [s].
-            speed_scaling: trajectory time advances by period times this; >= 0.
+            state: present measured state.
+            period: time since the last cycle [s].
+            speed_scaling: factor >= 0 by which trajectory time advances per period.
 
-        Returns the command: for the end of this cycle, where the profile looks ahead.
+        Returns:
+            The command, for the end of this cycle if the profile has a look-ahead.
         """
         if not (0 <= period < np.inf and 0 <= speed_scaling < np.inf):
             raise ExecutionError(
@@ -332,7 +336,7 @@ class TrajectoryExecutor:
         if self._pending is not None:
             self._begin(self._pending, now, self._time + period * speed_scaling)
         spline = self._spline
-        if spline is None:  # an empty trajectory by topic
+        if spline is None:  # after an empty trajectory on the topic
             self._command = Command(self._command.position, self._zeros, self._zeros)
             self._desired = np.stack(self._command)
             self._measure_errors()
@@ -354,8 +358,8 @@ class TrajectoryExecutor:
         return self._command
 
     def _judge_progress(self, spline: JointSpline, command: Array, first: bool, past: bool) -> None:
-        """Check tolerances, pass the command on when they are kept, and end the goal when it is
-        reached or lost."""
+        """Check tolerances, pass the command on if they are kept, and end the goal if it is reached
+        or lost."""
         tolerances, overdue = self._tolerances, self._time - spline.end
         velocity_error = self._velocity_error if self._velocity_command else None
         path = goal = None
@@ -400,8 +404,7 @@ class TrajectoryExecutor:
             self._log("warning", f"{text}; holding position")
         self._hold(decelerate=code is ErrorCode.GOAL_TOLERANCE_VIOLATED)
 
-    # -- Beginning, holding, ending
-    # --------------------------------------------------------------------------
+    # Start, hold and end of motions
 
     def _judge(self, trajectory: JointTrajectory) -> Rejection | None:
         if not self._active:
@@ -411,8 +414,8 @@ class TrajectoryExecutor:
         return acceptance.check(trajectory, self._clock(), self._rules)
 
     def _take(self, trajectory: JointTrajectory) -> None:
-        """Make the spline now, outside the cycle; the cycle only adds where it comes from, or joins
-        it to the old."""
+        """Make the spline outside of the cycle, which only adds its start or splices it to the old
+        one."""
         joints = [self.joint_names.index(name) for name in trajectory.joint_names]
         knots = Knots.of(trajectory.points, joints, self._command.position)
         named = np.zeros(len(self.joint_names), dtype=bool)
@@ -421,8 +424,7 @@ class TrajectoryExecutor:
         self._holding = False
 
     def _begin(self, pending: _Pending | JointSpline, now: float, cursor: float) -> None:
-        """Make what waits the trajectory that goes on, and set the time on it; `cursor` is the time
-        on the old one."""
+        """Activate the pending trajectory and set its time; `cursor` is the time on the old one."""
         old = self._spline
         self._pending, self._sampled = None, False
         if isinstance(pending, JointSpline):
@@ -447,7 +449,7 @@ class TrajectoryExecutor:
         return Knots.one(time, position, *rest)
 
     def _hold(self, *, decelerate: bool = False) -> None:
-        """From the next cycle on stay at the measured position, or slow down from the measured
+        """Hold the measured position from the next cycle on, or slow down from the measured
         velocity."""
         spline = None
         if decelerate and self._deceleration is not None:
@@ -463,8 +465,7 @@ class TrajectoryExecutor:
         good = result.status is GoalStatus.SUCCEEDED
         self._log("info" if good else "warning", result.error_string or "Goal canceled")
 
-    # -- Measurements
-    # ----------------------------------------------------------------------------------------
+    # Measurements
 
     def _read(self, state: ArmState) -> None:
         if state.joint_names is not self._names_seen:

@@ -1,5 +1,4 @@
-"""A goal that was accepted, followed to its end: progress, tracking, and the reasons to give it up
-from here."""
+"""Following of an accepted goal to its end: progress, tracking, and reasons to cancel it."""
 
 from __future__ import annotations
 
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["follow_goal"]
 
-PIECES = 500  # that a plan is cut into to find the nearest position
-CANCEL_TIME = 2.0  # [s] that an arm has to answer a cancel, before it is told to stop
+PIECES = 500  # pieces of a plan in the search for the nearest position
+CANCEL_TIME = 2.0  # [s] for an arm to answer a cancel, before it is told to stop
 
 
 def follow_goal(
@@ -38,14 +37,14 @@ def follow_goal(
     tracking_error: float,
     goal_time: float,
 ) -> tuple[str, str, float]:
-    """Wait for the goal's result, looking at the arm once per turn of the loop.
+    """Wait for the goal's result, reading the arm once per iteration of the loop.
 
-    Where the handle has feedback, the error is the controller's own. Elsewhere the plan's time is
-    estimated from the speed scaling; how late the arm started is not known, so that the error that
-    counts is the distance from the part of the plan up to that time.
+    If the handle has feedback, the error is the controller's own. Otherwise the plan's time is
+    estimated from the speed scaling. Since the delay of the arm's start is unknown, the error is
+    then the distance from the part of the plan up to that time.
 
     Returns:
-        The value of an Outcome, the reason, and how much of the plan was done [s], as far as it is
+        The value of an Outcome, the reason, and the completed part of the plan [s], as far as it is
         known.
     """
     follower = _Follower(plan, watch, recorder)
@@ -93,8 +92,7 @@ def follow_goal(
 
 
 class _Follower:
-    """Where the arm is meant to be: as its feedback says, or as the plan does at a time kept
-    here."""
+    """Desired position of the arm: from its feedback, or from the plan at an estimated time."""
 
     def __init__(self, plan: Trajectory, watch: Watch, recorder: TrackingRecorder) -> None:
         self._plan, self._watch, self._recorder = plan, watch, recorder
@@ -104,14 +102,14 @@ class _Follower:
         self.time = 0.0
 
     def advance(self, elapsed: float) -> float:
-        """Let the plan's time go on. Returns how much of it lies beyond the plan's end [s]."""
+        """Advance the plan's time. Returns the time beyond the plan's end [s]."""
         step = elapsed * min(max(self._watch.status.speed_scaling, 0.0), 1.0)
         time = self.time + step
         self.time = min(time, self._plan.duration)
         return time - self.time
 
     def note(self, now: float, handle: GoalHandle) -> NDArray[np.float64]:
-        """(n,) how far each joint is from where it is meant to be; recorded when it is news."""
+        """(n,) distance of each joint from its desired position; recorded if it is new."""
         feedback: Feedback | None = getattr(handle, "feedback", None)
         if feedback is None:
             return self._estimate(now)
@@ -120,13 +118,13 @@ class _Follower:
             order = names_in_order(self._plan.position_names, feedback.joint_names)
             desired, actual = feedback.desired.position[order], feedback.actual.position[order]
             self._error = np.abs(feedback.error.position[order])
-            # Estimates before the first feedback may be younger than it.
+            # Estimates before the first feedback may have later times.
             self._recorded = max(self._recorded, feedback.stamp)
             self._recorder.add(self._recorded, desired, None, actual)
         return self._error
 
     def _estimate(self, now: float) -> NDArray[np.float64]:
-        """(n,) the distance from the nearest of the positions that the plan has had so far."""
+        """(n,) distance from the nearest position of the plan so far."""
         if not self._watch.states:
             return self._error
         self._recorded = now
@@ -137,8 +135,8 @@ class _Follower:
         return nearest
 
     def time_at_end(self, result: GoalResult) -> float:
-        """The plan's time when it ended: all of it, when the arm says so, and none where it never
-        began."""
+        """Plan time at the end: its duration if the arm reports success, and 0 if it never
+        started."""
         if result.rejected:
             return 0.0
         return self._plan.duration if result.ok else self.time

@@ -1,4 +1,4 @@
-"""What becomes of a goal: accepted or rejected at once, then a status and a result."""
+"""Goals of an arm: accepted or rejected at once, then a status and a result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class GoalStatus(IntEnum):
 
     @property
     def done(self) -> bool:
-        """Whether it will not change any more."""
+        """True if the status is final."""
         return self >= GoalStatus.SUCCEEDED
 
 
@@ -37,8 +37,8 @@ class ErrorCode(IntEnum):
 
 
 class RejectReason(Enum):
-    """Why a goal is refused before it starts. An action server gives no code for it: only its log
-    says."""
+    """Reasons to refuse a goal before it starts. An action server returns no code for them, and
+    only logs them."""
 
     INACTIVE = "controller not active"
     JOINT_COUNT = "wrong number of joints"
@@ -59,7 +59,7 @@ class RejectReason(Enum):
 
 @dataclass(frozen=True)
 class Rejection:
-    """A refused goal: `text` names the thing, its value, and what would be valid."""
+    """A refused goal: `text` names the object, its value, and valid values."""
 
     reason: RejectReason
     text: str
@@ -67,8 +67,8 @@ class Rejection:
 
 @dataclass(frozen=True)
 class GoalResult:
-    """How a goal ended. `rejected`: it was refused after all, by a transport that answers late; it
-    never began."""
+    """Result of a goal. `rejected`: it was refused by a transport that answers late, and never
+    started."""
 
     status: GoalStatus
     error_code: ErrorCode = ErrorCode.SUCCESSFUL
@@ -77,20 +77,20 @@ class GoalResult:
 
     @property
     def ok(self) -> bool:
-        """Whether the arm is where it was sent."""
+        """True if the arm has reached its goal."""
         return self.status is GoalStatus.SUCCEEDED
 
 
 class GoalHandle(Protocol):
-    """An accepted goal, as its sender sees it."""
+    """An accepted goal, as seen by its sender."""
 
     @property
     def status(self) -> GoalStatus:
-        """Where it stands."""
+        """Current status of the goal."""
 
     @property
     def result(self) -> GoalResult | None:
-        """How it ended, or None while it goes on."""
+        """Result of the goal, or None while it is executing."""
 
     def cancel(self) -> None:
-        """Ask for it to be given up; the arm holds."""
+        """Request to cancel the goal; the arm holds."""

@@ -1,5 +1,5 @@
-"""The last word on what an arm is commanded: finite, within the limits, and never more than one
-sample's motion on."""
+"""Final guard of commanded positions: finite, within the limits, and at most one sample's motion
+away."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ __all__ = ["Guard"]
 
 Array = NDArray[np.float64]
 
-# What interpolation and rounding add to a motion that lies on its limits is clipped without a word.
-_TELL, _TELL_SHARE = 2e-5, 0.02  # [rad or m], of a sample's motion
+# Excess of interpolation and rounding for a motion on its limits, which is clipped silently.
+_TELL, _TELL_SHARE = 2e-5, 0.02  # [rad or m], and fraction of a sample's motion
 
 
 class Guard:
-    """Lets positions through to an arm, changed as far as they must be.
+    """Passes positions on to an arm, bounded as necessary.
 
     Args:
-        joint_names: (n).
-        lower, upper: (n,) position limits; infinite where there is none.
-        speed: (n,) greatest speed; infinite where there is none.
-        position: (n,) where the arm is, within the limits.
+        joint_names: (n) names of the joints.
+        lower, upper: (n,) position limits; infinite if there is none.
+        speed: (n,) largest speeds; infinite if there is none.
+        position: (n,) present position of the arm, within the limits.
 
     Attributes:
-        position: (n,) what was let through last.
-        behind: for how many periods on end it has not let through all the way that was wanted.
+        position: (n,) position passed on last.
+        behind: number of consecutive periods in which the wanted position was not reached.
     """
 
     def __init__(
@@ -39,20 +39,20 @@ class Guard:
         self.behind = 0
 
     def pass_on(self, wanted: Array, period: float, scaling: float = 1.0) -> tuple[Array, str]:
-        """(n,) the position that the arm is given for `wanted`, and what was changed and why ("" if
-        nothing).
+        """Return the position (n,) that the arm is given for `wanted`, and a description of changes
+        ("" if none).
 
         Args:
-            wanted: (n,) any numbers at all.
-            period: since the last one [s].
-            scaling: of the greatest speed, 0 to 1.
+            wanted: (n,) any numbers.
+            period: time since the last position [s].
+            scaling: fraction of the largest speed, 0 to 1.
         """
         if not np.isfinite(wanted).all():
             i, self.behind = int(np.argmin(np.isfinite(wanted))), 0
             return self.position, f"position {wanted[i]} of {self._names[i]} is refused; holding"
         last, time = self.position, period * scaling
         reach = self._speed * time if time > 0 else np.zeros_like(last)
-        # What a step is off by rounding at the limit counts as within it.
+        # Rounding errors of a step at the limit count as within it.
         within = np.minimum(np.maximum(wanted, self._lower), self._upper)
         self.position = np.minimum(np.maximum(within, last - reach), last + reach)
         short = bool((np.abs(within - self.position) > _TELL + _TELL_SHARE * reach).any())

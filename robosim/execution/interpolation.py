@@ -1,9 +1,9 @@
 """Splines through the points of a JointTrajectory, of the degree that the filled fields allow.
 
-Between two points that both give velocities and accelerations: quintic; velocities only: cubic;
-else linear. Before the first point the motion comes from a given state, after the last point it
-stays there. The coefficients of q(t) = sum_j c[i, j] (t - t_i)**j are made once, when the
-trajectory is taken over; a sample is one matrix product.
+Between two points the spline is quintic if both have velocities and accelerations, cubic if both
+have velocities, else linear. Before the first point the motion comes from a given state, and after
+the last point it stays there. The coefficients of q(t) = sum_j c[i, j] (t - t_i)**j are computed
+once, when the trajectory is accepted; a sample is one matrix product.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class PointState(NamedTuple):
 
 
 class Knots(NamedTuple):
-    """What a motion passes through.
+    """Knots of a motion.
 
     Attributes:
         times: (m,) [s].
-        values: (m, 3, n), position, velocity and acceleration; zero where not given.
-        fields: (m,) how many of them are given: 1, 2 or 3.
+        values: (m, 3, n), position, velocity and acceleration; zero if not given.
+        fields: (m,) number of given values: 1, 2 or 3.
     """
 
     times: Array
@@ -47,9 +47,9 @@ class Knots(NamedTuple):
 
     @staticmethod
     def of(points: Sequence[JointTrajectoryPoint], joints: Sequence[int], rest: Array) -> Knots:
-        """Of points, whose entries belong to the given joints; the other joints stay at rest (n,).
+        """Make knots of points, with entries for the given joints; other joints stay at rest (n,).
 
-        Accelerations count only beside velocities.
+        Accelerations are used only with velocities.
         """
         fields = np.array(
             [1 if not len(p.velocities) else 3 if len(p.accelerations) else 2 for p in points]
@@ -65,24 +65,23 @@ class Knots(NamedTuple):
 
     @staticmethod
     def one(time: float, *values: Array) -> Knots:
-        """A single one, with position and, where they are known, velocity and acceleration, (n,)
-        each."""
+        """Make a single knot, with position and, if known, velocity and acceleration, (n,) each."""
         row = np.zeros((1, 3, len(values[0])))
         row[0, : len(values)] = values
         return Knots(np.array([time]), row, np.array([len(values)]))
 
     @staticmethod
     def joined(*parts: Knots) -> Knots:
-        """One after the other."""
+        """Concatenate knots."""
         times, values, fields = zip(*parts, strict=True)
         return Knots(np.concatenate(times), np.concatenate(values), np.concatenate(fields))
 
     def later(self, seconds: float) -> Knots:
-        """The same, so much later."""
+        """Shift knots in time."""
         return self._replace(times=self.times + seconds)
 
     def where(self, chosen: NDArray[np.bool_]) -> Knots:
-        """Those that are chosen (m,)."""
+        """Select knots by a mask (m,)."""
         return Knots(self.times[chosen], self.values[chosen], self.fields[chosen])
 
 
@@ -105,7 +104,7 @@ def segment_coefficients(knots: Knots) -> Array:
 
 
 class JointSpline:
-    """The motion that a controller makes of knots, over time from the trajectory's start [s].
+    """Motion of a controller through knots, over time from the start of the trajectory [s].
 
     Args:
         knots: m of n joints, at strictly increasing times.
@@ -117,7 +116,7 @@ class JointSpline:
         self.times: list[float] = knots.times.tolist()
         self._coefficients = segment_coefficients(knots)
         self._before: tuple[float, Array] | None = None
-        # Row d holds the d-th derivative of (1, s, ..., s**5): times the coefficients it gives q,
+        # Row d holds the d-th derivative of (1, s, ..., s**5); times the coefficients it yields q,
         # v, a.
         self._basis = np.zeros((3, polynomial.DEGREE + 1))
         self._basis[0, 0] = self._basis[1, 1] = 1.0
@@ -125,17 +124,17 @@ class JointSpline:
 
     @property
     def end(self) -> float:
-        """When the last point is due [s]."""
+        """Time of the last point [s]."""
         return self.times[-1]
 
     @property
     def last(self) -> PointState:
-        """The last point; what it does not give is zero."""
+        """State at the last point; missing values are zero."""
         return PointState(*self.knots.values[-1])
 
     def come_from(self, start: Knots) -> None:
-        """Say where the motion is at the time of `start`, one knot; it matters when that is before
-        the first."""
+        """Set the state from which the motion comes: one knot, with effect if it is before the
+        first knot."""
         self._before = None
         if start.times[0] < self.times[0]:
             if self.method == "none":
@@ -149,13 +148,13 @@ class JointSpline:
             self._before = (float(start.times[0]), coefficients)
 
     def sample(self, time: float) -> tuple[Array, bool]:
-        """Position, velocity and acceleration (3, n) at `time`, and whether the last point is
-        passed."""
+        """Return position, velocity and acceleration (3, n) at `time`, and True if the last point
+        is passed."""
         times = self.times
         if time >= times[-1]:
             return self.knots.values[-1].copy(), True
         if time < times[0]:
-            if self._before is None:  # nobody said where from: wait at the first point
+            if self._before is None:  # no start is known: wait at the first point
                 still = np.zeros_like(self.knots.values[0])
                 still[0] = self.knots.values[0, 0]
                 return still, False

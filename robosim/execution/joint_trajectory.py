@@ -1,12 +1,12 @@
-"""Between a plan, a Trajectory of polynomials, and a JointTrajectory, the points that a controller
-interpolates.
+"""Conversion between a plan (a polynomial Trajectory) and a JointTrajectory of points.
 
-A quintic is given by position, velocity and acceleration at its two ends, so points at a plan's
-breaks reproduce it. Where the acceleration jumps from a to b, one point cannot have both: two
-points e before and after the jump let it run linearly from a to b. Their positions are off by (b -
-a) e^2 / 12, which makes the ramp exactly linear (points on the plan would make the acceleration
-between them overshoot by 8 % of the jump); the pieces around absorb it. Times are whole
-nanoseconds, as in messages: to round the times of given points would change what short quintics do.
+A controller interpolates the points. A quintic is determined by position, velocity and acceleration
+at its two ends, so points at a plan's breaks reproduce it. Where the acceleration jumps from a to
+b, one point cannot have both values: two points at e before and after the jump let the acceleration
+change linearly from a to b. Their positions are offset by (b - a) e^2 / 12, which makes the ramp
+exactly linear. (With points on the plan, the acceleration between them would overshoot by 8 % of
+the jump.) The adjacent pieces absorb the offset. Times are whole nanoseconds, as in messages, since
+rounding the times afterward would change short quintics.
 """
 
 from __future__ import annotations
@@ -26,32 +26,31 @@ __all__ = ["Deviation", "deviation", "from_trajectory", "to_trajectory"]
 
 Array = NDArray[np.float64]
 
-# Half the width of a ramp between two accelerations [s], at most, and as a part of the shorter
-# piece beside it.
+# Largest half-width of a ramp between two accelerations [s], also as a fraction of the shorter
+# adjacent piece.
 RAMP = 1e-3
 RAMP_PART = 0.05
 # Breaks that are closer together than this [s] are treated as one.
 CLOSE = 2e-4
-# A jump is ramped when it is more than this [per s^2] and either more than this part of the joint's
-# largest acceleration or so large that to let it pass (0.01 x jump x the square of the points'
-# distance) would show.
+# A jump is ramped if it exceeds JUMP [per s^2], and also either a fraction of the joint's largest
+# acceleration, or the size at which ignoring it (0.01 x jump x the square of the points' distance)
+# would be noticeable.
 JUMP = 1e-6
 JUMP_PART = 1e-3
 JUMP_SHOWS = 1e-4
-# The largest offset of a knot from the plan that a ramp may need [rad or m]; ramps are not made
-# shorter than this [s].
+# Largest offset of a knot from the plan in a ramp [rad or m], and smallest half-width of a ramp
+# [s].
 OFFSET = 4e-6
 CLOSEST = 2e-6
-# The last piece before the fade is sqrt(END_LENGTH / braking) long [s], and the fade this part of
-# it.
+# The last piece before the fade has the length sqrt(END_LENGTH / braking) [s], and the fade has
+# this fraction of it.
 END_LENGTH = 4e-3
 END_PART = 0.01
-# An end velocity below this [per s] is rounding, and zero.
+# End velocities below this value [per s] are rounding, and count as zero.
 AT_REST = 1e-6
-# A plan at a billionth of the speed has no more to tell than the same at full speed: at most about
-# so many points.
+# Approximate largest number of points. Slower copies of a plan do not need more points.
 MOST_POINTS = 20_000
-# The seconds of a point are a whole number of 32 bits in messages.
+# Largest number of seconds of a point: a 32-bit integer in messages.
 LONGEST = 2**31 - 1
 
 
@@ -62,22 +61,22 @@ def from_trajectory(
     max_interval: float = 0.1,
     stamp: float = 0.0,
 ) -> JointTrajectory:
-    """The points that make a controller follow a plan: positions, velocities and accelerations in
-    each.
+    """Make points with which a controller follows a plan: positions, velocities and accelerations.
 
-    The quintic through them stays within 1e-5 rad (or m) of the plan, and its accelerations within
-    a few per cent of the plan's; `deviation` measures it. A plan that ends at rest ends with zero
-    velocity and acceleration exactly.
+    The quintic through the points stays within 1e-5 rad (or m) of the plan, and its accelerations
+    within a few percent of the plan's; `deviation` measures both. A plan that ends at rest ends
+    with exactly zero velocity and acceleration.
 
     Args:
         trajectory: the plan.
-        joint_names: the order of the joints; the plan's own by default.
-        max_interval: points are at most this far apart [s], or farther where they would be more
-        than 20,000.
-        stamp: when to start, on the arm's clock [s]; 0: on arrival.
+        joint_names: order of the joints; that of the plan by default.
+        max_interval: largest distance of points [s]; it is increased where more than 20,000 points
+            would be needed.
+        stamp: start time on the arm's clock [s]; 0 for on arrival.
 
-    Raises TrajectoryError for names that are missing or extra, a max_interval that is not positive,
-    or a plan that lasts for more than 68 years.
+    Raises:
+        TrajectoryError: names are missing or extra, max_interval is not positive, or the plan lasts
+            more than 68 years.
     """
     if not max_interval > 0:
         raise TrajectoryError(f"max_interval: must be positive, not {max_interval!r}")
@@ -93,9 +92,9 @@ def from_trajectory(
 
 
 def _knots(plan: Trajectory, max_interval: float) -> list[tuple[float, Array, Array, Array]]:
-    """Rows of time, position, velocity and acceleration."""
+    """Return rows of time, position, velocity and acceleration."""
     c, lengths = plan.coefficients, np.diff(plan.breaks)
-    after = 2 * c[:, 2]  # (k, n): acceleration where each piece starts, and below where it ends
+    after = 2 * c[:, 2]  # (k, n): acceleration at the start of each piece; `before`: at its end
     before = polynomial.horner(polynomial.differentiate(c, 2), lengths[:, None])
     largest = np.maximum(np.abs(after), np.abs(before)).max(axis=0)
 
@@ -124,17 +123,17 @@ def _shows(jump: Array, largest: Array, distance: float) -> bool:
 
 
 def _seams(breaks: Array) -> list[range]:
-    """Breaks in groups of those that are close together, as ranges of indices; both ends are in
-    one."""
+    """Group breaks that are close together, as ranges of indices. The first and last breaks are in
+    groups as well."""
     seams, start = [], 0
     for i in range(1, len(breaks)):
         if breaks[i] - breaks[start] > CLOSE:
             seams.append(range(start, i))
             start = i
-    if start == 0:  # the whole plan is shorter than that
+    if start == 0:  # the whole plan is shorter than CLOSE
         return [range(0, 1), range(len(breaks) - 1, len(breaks))]
-    # The last group begins at its first break, but nothing is closer to the end than what belongs
-    # to it.
+    # The last group starts at its first break. Earlier groups too close to the end are merged into
+    # it.
     while len(seams) > 1 and breaks[-1] - breaks[seams[-1].stop - 1] < CLOSE:
         start = seams.pop().start
     return [*seams, range(start, len(breaks))]
@@ -143,7 +142,7 @@ def _seams(breaks: Array) -> list[range]:
 def _knot_at(
     plan: Trajectory, time: float, a: Array | None = None
 ) -> tuple[float, Array, Array, Array]:
-    """The plan's knot at a time that is a whole number of nanoseconds, as messages have it."""
+    """Return the plan's knot at a time rounded to whole nanoseconds, as in messages."""
     time = round(time, 9)
     return (
         time,
@@ -156,10 +155,10 @@ def _knot_at(
 def _fill(
     rows: list[tuple[float, Array, Array, Array]], plan: Trajectory, end: float, max_interval: float
 ) -> None:
-    """Knots between the last row and `end`, where that is far away."""
+    """Add knots between the last row and `end`, if they are far apart."""
     start = rows[-1][0]
     count = max(1, int(np.ceil((end - start) / max_interval - 1e-9)))
-    times = np.round(np.linspace(start, end, count + 1)[1:-1], 9)  # as `_knot_at`
+    times = np.round(np.linspace(start, end, count + 1)[1:-1], 9)  # as in `_knot_at`
     if len(times):
         rows += zip(
             times.tolist(),
@@ -173,11 +172,11 @@ def _fill(
 def _ramp(
     plan: Trajectory, start: float, end: float, e: float
 ) -> list[tuple[float, Array, Array, Array]]:
-    """Two knots, e before and after a seam or closer, between which the acceleration runs
-    linearly."""
+    """Return two knots at e before and after a seam, or closer, with linear acceleration
+    between."""
     while True:
         (t0, q0, v0, a0), (t1, q1, v1, a1) = _knot_at(plan, start - e), _knot_at(plan, end + e)
-        # A linear ramp from q0, v0 ends here; both positions give way by half of what is missing.
+        # Linear acceleration from q0, v0 misses q1 by this; each position is offset by half of it.
         missing = q1 - (q0 + (t1 - t0) * v0 + (t1 - t0) ** 2 * (2 * a0 + a1) / 6)
         if np.abs(missing).max() <= 2 * OFFSET or e < CLOSEST:
             return [(t0, q0 + 0.5 * missing, v0, a0), (t1, q1 - 0.5 * missing, v1, a1)]
@@ -187,8 +186,11 @@ def _ramp(
 def _end(
     plan: Trajectory, a: Array, largest: Array, room: float
 ) -> list[tuple[float, Array, Array, Array]]:
-    """The last knot. Before it, where the plan brakes with acceleration a until it stands, one from
-    which the braking fades out, and one where the plan is left for that."""
+    """Return the last knots of a plan.
+
+    If the plan brakes with acceleration a until it stops, a knot before the last one starts a fade
+    of the braking, and another one marks where the points leave the plan.
+    """
     end = plan.duration
     q, v = plan.position(end), plan.velocity(end)
     if (np.abs(v) > AT_REST).any():
@@ -197,27 +199,26 @@ def _end(
     last = [(end, q, rest, rest)]
     if not _shows(a, largest, room):
         return last
-    # The fade lasts w and is slower than the plan by a w / 2: over a length x before it that moves
-    # the arm by up to 0.08 a w x and adds up to about 2 a w / x to the acceleration, so both w and
-    # x are short.
+    # The fade lasts w and is slower than the plan by a w / 2. Over a length x before the fade, this
+    # offsets positions by up to 0.08 a w x and adds up to about 2 a w / x to the acceleration, so
+    # both w and x are short.
     x = min(room, float(np.sqrt(END_LENGTH / np.abs(a).max())))
     w = end - round(end - END_PART * x, 9)
     fade = (end - w, q + a * w * w / 6, -0.5 * a * w, a)
     if (np.abs(plan.acceleration(end - w) - a) < JUMP_SHOWS / x**2).all():
         last.insert(0, fade)
-    # It does not brake steadily: to end with no acceleration moves the arm by up to 0.02 a x^2.
+    # Braking is not steady: ending without acceleration offsets positions by up to 0.02 a x^2.
     else:
         x = min(room, float(np.sqrt(0.05 * END_LENGTH / np.abs(a).max())))
     return last if x > 0.7 * room else [_knot_at(plan, end - x), *last]
 
 
 class Deviation(NamedTuple):
-    """The largest differences between points as a controller interpolates them and their plan.
+    """Largest differences between a plan and the interpolation of its points by a controller.
 
     Attributes:
-        position, velocity: in size [rad or m, per s].
-        acceleration: by which the plan's own largest acceleration is exceeded, joint by joint [per
-        s^2].
+        position, velocity: largest absolute differences [rad or m, per s].
+        acceleration: largest excess over the plan's largest acceleration, by joint [per s^2].
     """
 
     position: float
@@ -228,8 +229,10 @@ class Deviation(NamedTuple):
 def deviation(
     joint_trajectory: JointTrajectory, trajectory: Trajectory, *, rate: float = 4000.0
 ) -> Deviation:
-    """How far a controller's interpolation of the points leads from the plan, at `rate` samples per
-    second [Hz] and at both ends of every piece and its middle."""
+    """Measure the deviation of a controller's interpolation of the points from the plan.
+
+    Samples are taken at `rate` per second [Hz], and at the ends and the middle of every piece.
+    """
     follow = to_trajectory(joint_trajectory)
     plan = trajectory.reorder(joint_trajectory.joint_names)
     knots = np.union1d(follow.breaks, plan.breaks)
@@ -257,18 +260,20 @@ def to_trajectory(
     from_state: ArmState | None = None,
     limits: TrajectoryLimits | None = None,
 ) -> Trajectory:
-    """What a controller would execute: linear, cubic or quintic pieces, as the filled fields ask.
+    """Return the motion that a controller would execute: linear, cubic or quintic pieces.
 
-    Time 0 is the first point's time or, with from_state, the controller's start: it comes from
-    there to a first point that is later. Outside the points a Trajectory is at rest.
+    The degree depends on the fields of the points that are filled. Time 0 is the time of the first
+    point or, with from_state, the start of the controller, which moves from there to a later first
+    point. Outside the points the Trajectory is at rest.
 
     Args:
         joint_trajectory: the points.
-        from_state: where the arm is when the controller starts.
-        limits: kept in the result, of the joints in the points' order.
+        from_state: state of the arm at the start of the controller.
+        limits: limits of the result, in the points' order of joints.
 
-    Raises TrajectoryError when the points do not make a motion: fewer than two, sizes that differ,
-    times that do not increase, or a velocity that jumps, as it does between positions only.
+    Raises:
+        TrajectoryError: the points are not a valid motion: fewer than two, sizes that differ, times
+            that do not increase, or a velocity that jumps, as it does for positions alone.
     """
     names, points = joint_trajectory.joint_names, joint_trajectory.points
     for i, point in enumerate(points):

@@ -1,4 +1,4 @@
-"""Limits for a trajectory's joints: those of a robot, and the strictest of several."""
+"""Limits for the joints of a trajectory: those of a robot, and the strictest of two."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Array = NDArray[np.float64]
 
 
 def model_limits(model: Model, joint_names: Sequence[str]) -> TrajectoryLimits:
-    """A robot's limits of position, velocity and acceleration for these joints, in this order.
+    """Return a robot's limits of position, velocity and acceleration for these joints, in this
+    order.
 
     Raises:
-        ExecutionError: the robot has no such joint, or it is none that a controller of joints
-        commands.
+        ExecutionError: the robot has no such joint, or a joint controller cannot command it.
     """
     in_q = joint_columns(model, joint_names)
     in_v = [model.velocity_names.index(name) for name in joint_names]
@@ -38,7 +38,7 @@ def model_limits(model: Model, joint_names: Sequence[str]) -> TrajectoryLimits:
 def strictest(
     first: TrajectoryLimits | None, second: TrajectoryLimits | None
 ) -> TrajectoryLimits | None:
-    """Both at once, for the same joints; None stands for no limits at all."""
+    """Return the stricter of two limits for the same joints; None stands for no limits."""
     if first is None or second is None:
         return second if first is None else first
 

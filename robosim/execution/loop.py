@@ -1,10 +1,9 @@
-"""A loop at a fixed rate with absolute deadlines: it does not drift, and after a stall it never
-bursts.
+"""Loop at a fixed rate with absolute deadlines: without drift, and without bursts after a stall.
 
-Deadlines lie on the grid anchor + k / rate. A wake-up that comes late runs at once, for the last
-deadline that has passed; the deadlines before that one are skipped and counted. So each interval of
-the grid sees one tick at most, whatever the scheduler does, and a caller who moves one sample per
-tick never makes up for lost time.
+Deadlines are on the grid anchor + k / rate. A late wake-up runs at once, for the last deadline that
+has passed; earlier deadlines are skipped and counted. Each interval of the grid therefore has at
+most one tick, whatever the scheduler does, and a caller who moves one sample per tick never makes
+up for lost time.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from robosim.execution.clock import Clock, monotonic
 
 __all__ = ["DeadlineLoop", "LoopStatistics", "Tick", "sleep_until"]
 
-HISTORY = 1 << 16  # ticks that percentiles are taken from: the last two minutes at 500 Hz
+HISTORY = 1 << 16  # ticks used for percentiles: the last two minutes at 500 Hz
 
 
 def sleep_until(deadline: float) -> None:
@@ -32,13 +31,13 @@ def sleep_until(deadline: float) -> None:
 
 @dataclass(frozen=True)
 class Tick:
-    """One turn of the loop.
+    """One iteration of the loop.
 
     Attributes:
-        index: of the deadline that it is for, counted from 0; strictly increasing.
-        time: when the loop woke up [s].
-        missed: how many deadlines were skipped since the tick before.
-        deadline: that it is for [s].
+        index: index of the tick's deadline, counted from 0; strictly increasing.
+        time: time of the wake-up [s].
+        missed: number of deadlines skipped since the tick before.
+        deadline: deadline of the tick [s].
     """
 
     index: int
@@ -49,17 +48,17 @@ class Tick:
 
 @dataclass(frozen=True)
 class LoopStatistics:
-    """How well a loop kept its deadlines. Percentiles are over the last 65536 ticks, everything
-    else over all.
+    """Statistics of a loop's deadlines. Percentiles are over the last 65536 ticks, all else over
+    all ticks.
 
     Attributes:
-        rate: asked for [Hz].
-        ticks: turns that ran.
-        missed: deadlines that were skipped.
-        stalls: how often one or more were skipped.
-        clock_jumps: how often the clock went back, which starts a new grid.
-        lateness_p50, lateness_p99, lateness_max: from a deadline to the wake-up for it [s].
-        jitter_p50, jitter_p99, jitter_max: how far the time between two ticks was from 1 / rate
+        rate: requested rate [Hz].
+        ticks: number of iterations that ran.
+        missed: number of skipped deadlines.
+        stalls: number of times that one or more deadlines were skipped.
+        clock_jumps: number of times that the clock went back, which starts a new grid.
+        lateness_p50, lateness_p99, lateness_max: time from a deadline to its wake-up [s].
+        jitter_p50, jitter_p99, jitter_max: deviation of the time between two ticks from 1 / rate
         [s].
     """
 
@@ -90,15 +89,16 @@ class LoopStatistics:
 
 
 class DeadlineLoop:
-    """Turns at `rate` [Hz] on a clock. Memory is allocated here, not while it runs.
+    """Loop at `rate` [Hz] on a clock. Memory is allocated at construction, not in the loop.
 
     Args:
-        rate: turns per second.
-        clock: tells the time; with it goes `sleep_until`.
+        rate: iterations per second.
+        clock: returns the time; requires a matching `sleep_until`.
         sleep_until: waits until that clock shows a time or later.
 
-    Raises ExecutionError for a rate that is not positive and finite, or for a clock without its
-    sleep.
+    Raises:
+        ExecutionError: the rate is not positive and finite, or only one of clock and sleep_until is
+            given.
     """
 
     def __init__(
@@ -128,8 +128,8 @@ class DeadlineLoop:
 
     def wait(self) -> Tick:
         """Wait for the next deadline. The first call starts the grid and returns at once."""
-        # An exception out of the sleep (Ctrl-C) leaves the loop as it was: the next call waits for
-        # the same deadline.
+        # An exception in the sleep (Ctrl-C) leaves the loop unchanged: the next call waits for the
+        # same deadline.
         index = self._index + 1
         if self._ticks == 0:
             return self._start_grid(index, self._clock())
@@ -140,8 +140,7 @@ class DeadlineLoop:
             self._jumps += 1
             return self._start_grid(index, now)
         late = max(now - deadline, 0.0)
-        # The wake-up belongs to the last deadline that has passed; those before it are lost for
-        # good.
+        # The wake-up belongs to the last deadline that has passed; earlier deadlines are skipped.
         missed = int(late * self.rate)
         self._index = index + missed
         self._missed += missed
@@ -163,8 +162,8 @@ class DeadlineLoop:
         return Tick(self._index, now, 0, now)
 
     def statistics(self) -> LoopStatistics:
-        """How well the deadlines were kept so far."""
-        # The first tick has no deadline and no interval: it says nothing.
+        """Return statistics of the deadlines so far."""
+        # The first tick has no deadline and no interval, and is left out.
         first = 1 if self._ticks <= HISTORY else 0
         count = min(self._ticks, HISTORY)
         late50, late99 = _percentiles(self._lateness[first:count])
@@ -175,7 +174,7 @@ class DeadlineLoop:
         )  # fmt: skip
 
 
-_sleep_until = sleep_until  # the constructor's argument of that name hides it
+_sleep_until = sleep_until  # the constructor's argument hides this name
 
 
 def _percentiles(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, float]:

@@ -1,7 +1,7 @@
-"""What travels between a commander and an arm: the content of ROS's messages, without ROS.
+"""Messages between a commander and an arm: the content of ROS messages, without ROS.
 
-Field names are those of trajectory_msgs, sensor_msgs and control_msgs. A JointTrajectory may say
-nonsense (wrong sizes, NaN, unknown joints): it is what someone sent, and the executor judges it.
+Field names are those of trajectory_msgs, sensor_msgs and control_msgs. A JointTrajectory may be
+invalid (wrong sizes, NaN, unknown joints), since it holds what was sent; the executor checks it.
 Arrays are float64; an empty array is a field that was not filled.
 """
 
@@ -35,8 +35,8 @@ def _array(values: ArrayLike) -> Array:
 
 
 def _to_arrays(message: object, fields: Sequence[str]) -> None:
-    """Make arrays of float64 of what is something else; states come at the control rate, most are
-    right already."""
+    """Convert fields to float64 arrays if necessary. States come at the control rate and mostly
+    need none."""
     for name in fields:
         value = getattr(message, name)
         if value is not None and not (isinstance(value, np.ndarray) and value.dtype == np.float64):
@@ -68,9 +68,9 @@ class JointTrajectory:
     """Named joints and knots, as in trajectory_msgs/JointTrajectory.
 
     Attributes:
-        joint_names: what the entries of the points are about, in their order.
-        points: by increasing time.
-        stamp: when the trajectory starts, on the arm's clock [s]; 0 means on arrival.
+        joint_names: joints of the entries of the points, in their order.
+        points: points by increasing time.
+        stamp: start time on the arm's clock [s]; 0 means on arrival.
     """
 
     joint_names: tuple[str, ...]
@@ -84,8 +84,8 @@ class JointTrajectory:
 
 @dataclass(frozen=True)
 class JointTolerance:
-    """How far a joint may be off [rad or m, and per s, per s^2]; 0: the controller's own value, -1:
-    no limit."""
+    """Tolerances of one joint [rad or m, and per s, per s^2]; 0: the controller's own value, -1: no
+    limit."""
 
     name: str
     position: float = 0.0
@@ -98,11 +98,11 @@ class Goal:
     """The goal of control_msgs/FollowJointTrajectory.
 
     Attributes:
-        trajectory: to follow.
-        path_tolerance: allowed errors on the way; joints not named keep the controller's.
+        trajectory: trajectory to follow.
+        path_tolerance: allowed errors during the motion; joints not named keep the controller's.
         goal_tolerance: allowed errors at the end.
-        goal_time_tolerance: [s] allowed after the last point's time; 0: the controller's own value,
-        -1: no limit.
+        goal_time_tolerance: time allowed after the last point's time [s]; 0: the controller's own
+            value, -1: no limit.
     """
 
     trajectory: JointTrajectory
@@ -113,16 +113,16 @@ class Goal:
 
 @dataclass(frozen=True, eq=False)
 class ArmState:
-    """Where the joints are.
+    """State of the joints.
 
     Attributes:
         joint_names: (n) in the arm's own order.
         position, velocity: (n,) [rad or m, per s]; a velocity that is not measured is NaN.
-        stamp: when it was measured, on the arm's clock [s].
-        effort: (n,) [N m or N], or None where the arm does not measure it.
-        measured: when it was measured on the clock of what measured it [s], or None where that is
-        not told. Only
-            differences mean something here: on their way states are delayed, and this is not.
+        stamp: time of the measurement on the arm's clock [s].
+        effort: (n,) [N m or N], or None if the arm does not measure it.
+        measured: time of the measurement on the clock of the measuring device [s], or None if
+            unknown. Only differences of it are meaningful: unlike stamps, it has no transport
+            delay.
     """
 
     joint_names: tuple[str, ...]
@@ -152,14 +152,15 @@ class SafetyMode(IntEnum):
 
 @dataclass(frozen=True)
 class ArmStatus:
-    """Whether the arm would follow; None where the arm does not say.
+    """Readiness of the arm to follow commands; None for conditions that the arm does not report.
 
     Attributes:
-        connected: states arrive.
-        controller_active: the controller that we talk to is active.
-        program_running: the robot's program that listens to us runs (External Control on a UR).
-        safety_mode: of the robot.
-        speed_scaling: 0 (paused) to 1 (full speed), as the robot reports it.
+        connected: True if states arrive.
+        controller_active: True if the controller in use is active.
+        program_running: True if the robot's program that receives commands runs (External Control
+            on a UR).
+        safety_mode: safety mode of the robot.
+        speed_scaling: 0 (paused) to 1 (full speed), as reported by the robot.
     """
 
     connected: bool = True
@@ -171,8 +172,8 @@ class ArmStatus:
 
 @dataclass(frozen=True, eq=False)
 class Setpoint:
-    """Where the joints shall be now, in the arm's joint order: position (n,), and velocity (n,)
-    where it helps."""
+    """Desired present state in the arm's joint order: position (n,), and optionally velocity
+    (n,)."""
 
     position: Array
     velocity: Array | None = None
@@ -182,7 +183,7 @@ class Setpoint:
 
 
 def names_in_order(wanted: Sequence[str], given: Sequence[str]) -> list[int]:
-    """For each wanted name its index in `given`. Raises KeyError naming the first that is not
-    there."""
+    """Return the index in `given` of each wanted name. Raises KeyError with the first missing
+    name."""
     index = {name: i for i, name in enumerate(given)}
     return [index[name] for name in wanted]

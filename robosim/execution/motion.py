@@ -1,4 +1,4 @@
-"""A motion that an arm is to make, in one form for all who check and follow it: plan or message."""
+"""`Motion`: a plan or a message in one form, for all code that checks and follows it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ AT_REST = 1e-6  # [rad/s or m/s]
 
 
 class Motion(ABC):
-    """A motion of joints, as a plan or as a message tells it.
+    """A motion of joints, given as a plan or as a message.
 
     Attributes:
-        joint_names: (n) what moves.
-        units: (n) of the positions; a message does not say, and is taken to be in radians.
-        limits: its own, None where it has none.
-        stamp: when to start, on the arm's clock [s]; 0: on arrival.
+        joint_names: (n) joints that move.
+        units: (n) units of the positions; a message has none and is taken to be in radians.
+        limits: limits of the motion, or None.
+        stamp: start time on the arm's clock [s]; 0 for on arrival.
     """
 
     joint_names: tuple[str, ...]
@@ -41,44 +41,45 @@ class Motion(ABC):
     @property
     @abstractmethod
     def position(self) -> Array:
-        """(n,) at its first point."""
+        """(n,) position at the first point."""
 
     @property
     @abstractmethod
     def velocity(self) -> Array:
-        """(n,) at its first point."""
+        """(n,) velocity at the first point."""
 
     @property
     def begins_there(self) -> bool:
-        """True where it begins at its first point; else it leads there from where the arm is."""
+        """True if the motion begins at its first point; else it leads there from the arm's
+        position."""
         return True
 
     @property
     @abstractmethod
     def message(self) -> JointTrajectory:
-        """The points that a controller interpolates."""
+        """Points that a controller interpolates."""
 
     @abstractmethod
     def followed(self, state: ArmState) -> Trajectory:
-        """The trajectory of the arm as it is meant, from this state on."""
+        """Return the desired trajectory of the arm, from this state on."""
 
     @abstractmethod
     def flaw(self, now: float) -> Rejection | None:
-        """A flaw for which no controller takes it at this time [s], whatever the arm and its
-        limits."""
+        """Return a flaw for which every controller refuses the motion at this time [s], regardless
+        of arm and limits."""
 
     @abstractmethod
     def violations(self, limits: TrajectoryLimits | None) -> list[Violation]:
-        """Violations by the motion itself; how a controller interpolates its points is judged for
-        all alike."""
+        """Return violations of limits by the motion itself. Interpolation by a controller is
+        checked elsewhere."""
 
     @abstractmethod
     def shifted(self, by: Array) -> Motion:
-        """The same motion at other positions, (n,) away."""
+        """Return the motion shifted by positions (n,)."""
 
 
 def motion_of(trajectory: Trajectory | JointTrajectory) -> Motion:
-    """The motion that this plan or message asks for."""
+    """Return the motion of a plan or a message."""
     return _Plan(trajectory) if isinstance(trajectory, Trajectory) else _Message(trajectory)
 
 
@@ -147,7 +148,7 @@ class _Message(Motion):
         return to_trajectory(self._message, from_state=state)
 
     def flaw(self, now: float) -> Rejection | None:
-        # Names in any order: they are those of the arm, as the caller has checked.
+        # Names in any order: the caller has checked that they are those of the arm.
         wrong = acceptance.check(self._message, now, AcceptanceRules(self.joint_names))
         return wrong or self._not_finite()
 

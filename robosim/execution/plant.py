@@ -1,9 +1,8 @@
-"""The body of a simulated arm: ideal tracking, or `Simulation` under PD control.
+"""The body of a simulated arm: ideal tracking, or a `Simulation` under PD control.
 
 Drives: tau = kp (q_d - q) + kd (v_d - v) + feedforward within the effort limits, with q and v at
-the end of a step, so that it is steady with any gains. A period is divided into steps of at most 1
-ms. Speed limits and position limits are hard: a joint neither moves faster nor further, whatever
-drives it.
+the end of a step, so the control is stable with any gains. A period is divided into steps of at
+most 1 ms. Limits of speed and position are hard: no force drives a joint faster or farther.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ Feedforward = Literal["none", "gravity", "inverse_dynamics"]
 
 FEEDFORWARDS: tuple[Feedforward, ...] = ("none", "gravity", "inverse_dynamics")
 _STEP = 1e-3  # [s]
-_DEFLECTION = 2e-3  # [rad or m] that default gains leave when every joint accelerates at its limit
-_NO_LIMIT = 5.0  # [rad/s^2 or m/s^2] taken for a joint without acceleration limit
-_TRACE = 1e-9  # of a joint's own inertia, that is added to it
-_NO_GAIN = 1e-9  # [N m s/rad or N s/m] of velocity, less than which no joint feels
-_FAR = 1e6  # [rad or m] from a position limit: farther than any joint comes in a step
+_DEFLECTION = 2e-3  # [rad or m] of default gains with all joints accelerating at their limits
+_NO_LIMIT = 5.0  # [rad/s^2 or m/s^2] assumed for a joint without acceleration limit
+_TRACE = 1e-9  # fraction of a joint's own inertia that is added to it
+_NO_GAIN = 1e-9  # [N m s/rad or N s/m] velocity gain that counts as zero
+_FAR = 1e6  # [rad or m] largest distance to a position limit, beyond any motion in a step
 
 
 def joint_columns(model: Model, joint_names: Sequence[str]) -> list[int]:
-    """Where in q each joint is; in v it is at `velocity_columns`.
+    """Return the index of each joint in q.
 
     Raises:
         ExecutionError: a joint does not exist, appears twice, or has not exactly one position.
@@ -47,7 +46,7 @@ def joint_columns(model: Model, joint_names: Sequence[str]) -> list[int]:
         )
     columns = []
     for name in joint_names:
-        if name not in commandable(model):  # positions that a joint has several of have names, too
+        if name not in commandable(model):  # single positions of a joint have names, too
             part = "" if name not in model.position_names else "one of several positions of "
             kind = next(
                 (joint.kind for joint in model.joints if joint.name == name.partition("/")[0]), None
@@ -61,16 +60,16 @@ def joint_columns(model: Model, joint_names: Sequence[str]) -> list[int]:
 
 
 def commandable(model: Model) -> tuple[str, ...]:
-    """The joints with one position each, in model order."""
+    """Return the joints with one position each, in model order."""
     return tuple(name for name in model.joint_names if name in model.position_names)
 
 
 class Plant(Protocol):
-    """Something with n joints that is given a reference at every control period.
+    """A body with n joints that follows a reference in every control period.
 
     Attributes:
-        position, velocity: (n,) now; fresh arrays after each step.
-        effort: (n,) of the drives over the last step, or None where it has no meaning.
+        position, velocity: (n,) present state; fresh arrays after each step.
+        effort: (n,) forces of the drives in the last step, or None if not defined.
     """
 
     position: Array
@@ -78,19 +77,19 @@ class Plant(Protocol):
     effort: Array | None
 
     def step(self, position: Array, velocity: Array, acceleration: Array, period: float) -> None:
-        """Move on by one period.
+        """Advance by one period.
 
         Args:
-            position, velocity, acceleration: (n,) the reference at the period's end.
-            period: [s].
+            position, velocity, acceleration: (n,) reference at the end of the period.
+            period: length of the period [s].
         """
 
 
 class IdealPlant:
-    """A body that is where it shall be.
+    """A body that follows its reference exactly.
 
     Args:
-        position: (n,) where it begins.
+        position: (n,) start position.
     """
 
     def __init__(self, position: Array) -> None:
@@ -99,26 +98,26 @@ class IdealPlant:
         self.effort: Array | None = None
 
     def step(self, position: Array, velocity: Array, acceleration: Array, period: float) -> None:
-        """Be there."""
+        """Move to the reference."""
         self.position = position.copy()
         self.velocity = velocity.copy()
 
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """Gains of joint controllers, (n,): `kp` [N m/rad or N/m], `kd` [N m s/rad or N s/m], neither
-    negative."""
+    """Gains of joint controllers, (n,) each, not negative: `kp` [N m/rad or N/m], `kd` [N m s/rad
+    or N s/m]."""
 
     kp: Array
     kd: Array
 
     @staticmethod
     def for_model(model: Model, columns: Sequence[int]) -> Gains:
-        """Gains that fit the joints with these columns of v.
+        """Return gains for the joints with these columns of v.
 
-        kp keeps the deflection at 2 mrad (2 mm) under the inertial forces of all joints
-        accelerating at their limits, with the greatest inertias among 32 configurations; kd damps
-        the heaviest of these critically.
+        kp limits the deflection to 2 mrad (2 mm) under the inertial forces of all joints
+        accelerating at their limits, with the largest inertias of 32 configurations. kd damps the
+        largest of these inertias critically.
         """
         rng = np.random.default_rng(0)
         samples = [model.mass_matrix(model.random_configuration(rng)) for _ in range(32)]
@@ -128,7 +127,8 @@ class Gains:
         return Gains(kp, 2 * np.sqrt(kp * np.diag(M)))
 
     def checked(self, n: int) -> Gains:
-        """The gains as (n,) arrays, one number standing for all joints. Raises ExecutionError."""
+        """Return the gains as (n,) arrays; one number applies to all joints. Raises
+        ExecutionError."""
         arrays = []
         for name in ("kp", "kd"):
             try:
@@ -144,24 +144,22 @@ class Gains:
 
 
 class DynamicPlant:
-    """Some joints of a model under PD control, in a simulation; its other joints are locked, and
-    nothing touches.
+    """Some joints of a model under PD control, in a simulation without contacts. Other joints are
+    locked.
 
     Args:
         model: the robot.
-        joint_names: (n) the joints that move.
-        q: (n_q,) where all joints begin, at rest.
+        joint_names: (n) joints that move.
+        q: (n_q,) start positions of all joints, at rest.
         gains: by default `Gains.for_model`.
-        feedforward: "none"; "gravity": the forces that hold the joints where they are;
-        "inverse_dynamics": those of
-            the reference's motion, friction included.
+        feedforward: "none"; "gravity": forces that hold the joints in place; "inverse_dynamics":
+            forces of the reference's motion, including friction.
 
     Attributes:
-        gains: in use.
+        gains: gains in use.
 
     Raises:
-        ExecutionError: a joint, a gain or the feedforward is not valid, or nothing with mass moves
-        along with a joint.
+        ExecutionError: a joint, a gain or the feedforward is not valid, or a joint moves no mass.
         SimulationError: the model has no valid dynamics.
     """
 
@@ -190,15 +188,15 @@ class DynamicPlant:
                 )
         self.gains = (Gains.for_model(model, in_v) if gains is None else gains).checked(len(in_v))
         self._feedforward = feedforward
-        # A trace of inertia decides where joints together move no mass, as two on one axis with
-        # nothing between them.
+        # A trace of inertia regularizes joints that together move no mass, such as two on one axis
+        # with nothing between them.
         model = model.with_armature(model.armature + _TRACE * inertia)
         others = [name for name in model.joint_names if name not in joint_names]
         self._model = model.with_locked_joints(others, q).with_collision_pairs([])
         self._data = self._model.data()
         self._has_springs = bool(self._model.stiffness.any())
 
-        # All below is in the model's order of joints, to which `into` leads, and from which `out`.
+        # The following arrays are in the model's order of joints: `into` leads there, `out` back.
         self._out = [self._model.velocity_names.index(name) for name in joint_names]
         self._into = np.argsort(self._out)
         self._kp, self._kd = self.gains.kp[self._into], self.gains.kd[self._into]
@@ -211,8 +209,7 @@ class DynamicPlant:
         self.effort: Array | None = np.zeros(len(in_v))
 
     def step(self, position: Array, velocity: Array, acceleration: Array, period: float) -> None:
-        """Move on by one period; the reference's position runs straight from the last one to the
-        new."""
+        """Advance by one period; the reference position changes linearly from the last one."""
         count = max(1, ceil(period / _STEP - 1e-9))
         drives = self._drives_of(period / count)
         position, acceleration = position[self._into], acceleration[self._into]
@@ -224,7 +221,7 @@ class DynamicPlant:
             u = self._kp * (reference - q) + self._kd * rate + forward
             self._state = drives.simulation.step(self._state, drives.control(u))
         limits, state, out = self._model.limits, self._state, self._out
-        # Limits hold to rounding in the simulation, and exactly in what is shown.
+        # Limits hold to rounding in the simulation, and exactly in the reported state.
         self.position = np.clip(state.q, limits.lower, limits.upper)[out]
         self.velocity = np.clip(state.v, -limits.velocity, limits.velocity)[out]
         self.effort = np.clip(u - drives.damping * state.v, -limits.effort, limits.effort)[out]
@@ -238,7 +235,7 @@ class DynamicPlant:
     def _forward(
         self, q: Array, reference: Array, rate: Array, acceleration: Array
     ) -> Array | float:
-        """(n,) feedforward forces."""
+        """Feedforward forces (n,)."""
         if self._feedforward == "none":
             return 0.0
         if self._feedforward == "inverse_dynamics":
@@ -248,11 +245,10 @@ class DynamicPlant:
 
 
 class _Drives:
-    """Forces f = u - g v+ within the effort limits, v+ being the velocity at a step's end, and the
-    steps under them.
+    """Forces f = u - g v+ within the effort limits, v+ being the velocity at the end of a step.
 
     Args:
-        model: whose joints they drive.
+        model: model whose joints are driven.
         kp, kd: (n,) gains, g = kd + dt kp.
         dt: length of a step [s].
     """
@@ -261,7 +257,7 @@ class _Drives:
         self.dt = dt
         gain = kd + dt * kp
         self.damping: Array = np.where(gain > _NO_GAIN, gain, 0.0)
-        # A motor of this gain exerts g (v_target - v+); a drive without gain exerts u alone.
+        # A motor with this gain exerts g (v_target - v+); a drive without gain exerts u alone.
         self._per_gain = np.divide(
             1.0, self.damping, out=np.zeros_like(gain), where=self.damping > 0
         )
@@ -275,8 +271,7 @@ class _Drives:
             )
             if g > 0
         }
-        # Steps see each limit that a joint may come to: none comes further in one than its speed
-        # limit lets it.
+        # The limit margin covers the motion in a step, which the speed limits bound.
         ends = np.isfinite(limits.lower) | np.isfinite(limits.upper)
         reach = min(_FAR, 2 * dt * limits.velocity[ends].max(initial=0.0))
         self.simulation = Simulation(
@@ -289,7 +284,7 @@ class _Drives:
         )
 
     def control(self, u: Array) -> Control:
-        """The control of a step for forces u, (n,)."""
+        """Return the control of a step for forces u (n,)."""
         if not len(self._free):
             return Control(v_target=u * self._per_gain)
         tau = np.zeros_like(u)

@@ -1,7 +1,7 @@
-"""How the joint trajectory controllers of the ROS 2 distributions differ, one field per difference.
+"""Differences between the joint trajectory controllers of the ROS 2 distributions, one per field.
 
-Read from the sources of ros2_controllers: humble 2.54, jazzy 4.42, rolling (master) 6.9.
-docs/execution.md has the table.
+Taken from the sources of ros2_controllers: humble 2.54, jazzy 4.42, rolling (master) 6.9. See the
+table in docs/execution.md.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ class Profile:
     """The semantics of one distribution.
 
     Attributes:
-        name: of the distribution.
-        preempted_status: of a goal that a new one replaces.
-        preempted_text: the result's error string then.
-        allow_nonzero_velocity_at_trajectory_end: the parameter's default.
-        command_lookahead: commands are sampled one period after the desired state that errors are
-        measured to.
-        replacement_splice: a new trajectory is joined to the active one, which is followed until
-        the new one starts;
-            else it replaces the active one on arrival.
+        name: name of the distribution.
+        preempted_status: status of a goal that a new one replaces.
+        preempted_text: error string of the result of such a goal.
+        allow_nonzero_velocity_at_trajectory_end: default of the parameter.
+        command_lookahead: True if commands are sampled one period after the desired state that
+            errors are measured against.
+        replacement_splice: True if a new trajectory is joined to the active one, which is followed
+            until the new one starts; else it replaces the active one on arrival.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""How one trajectory follows another: splicing on rolling, and slowing down."""
+"""Replacement of a trajectory: splicing as on rolling, and deceleration to rest."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ __all__ = ["decelerating", "splice"]
 
 Array = NDArray[np.float64]
 
-# Knots closer together than this [s] are one; messages count whole nanoseconds.
+# Knots closer together than this [s] count as one; messages have whole nanoseconds.
 CLOSE = 0.5e-9
 
 
 def splice(
     old: JointSpline, cursor: float, new: Knots, named: NDArray[np.bool_], delay: float
 ) -> JointSpline | None:
-    """The old trajectory from its time `cursor` until the new one takes over, then the new one.
+    """Follow the old trajectory from its time `cursor` until the new one takes over, then the new
+    one.
 
-    Its time 0 is now. The new trajectory's own time 0 is `delay` [s] from now (negative: it has
-    begun already). The seam is a knot sampled from the old one, with velocity and acceleration; of
-    the new knots those that lie ahead of the seam are kept. Joints (n,) that the new one does not
-    name go on along the old one until its end. None when no new knot lies ahead.
+    Time 0 of the result is now. Time 0 of the new trajectory is `delay` [s] from now (negative: it
+    has started already). The seam is a knot sampled from the old trajectory, with velocity and
+    acceleration. New knots are kept if they are ahead of the seam. Joints (n,) that the new
+    trajectory does not name continue along the old one until its end. Returns None if no new knot
+    is ahead.
     """
     seam = max(delay, 0.0)
     new, going_on = new.later(delay), old.knots.later(-cursor)
@@ -48,18 +50,18 @@ def splice(
 
 
 def _mixed(named: NDArray[np.bool_], new: Knots, old: Array) -> Knots:
-    """The new knots' times and fields, but the values (m, 3, n) of the old motion for joints that
-    are not named."""
+    """Return the new knots, with the values (m, 3, n) of the old motion for joints that are not
+    named."""
     given = np.arange(3)[None, :, None] < new.fields[:, None, None]
     return new._replace(values=np.where(given, np.where(named, new.values, old), 0.0))
 
 
 def decelerating(position: Array, velocity: Array, deceleration: Array) -> JointSpline | None:
-    """To rest from here, each joint at its own constant deceleration (n,) > 0; None when nothing
+    """Decelerate to rest, each joint at its own constant deceleration (n,) > 0; None if nothing
     moves.
 
-    A knot at each joint's stop: between knots every joint's motion is a parabola or rest, which a
-    cubic reproduces.
+    There is a knot where each joint stops. Between knots the motion of every joint is a parabola or
+    rest, which a cubic reproduces.
     """
     stops = np.abs(velocity) / deceleration
     times = np.unique(np.append(stops, 0.0))

@@ -1,9 +1,9 @@
-"""A plan as a stream of set points: one per period, along the plan, at the speed that the arm
+"""Streaming of a plan as set points: one per period, along the plan, at the speed that the arm
 allows.
 
-Plan time advances by period x scaling per set point that is sent, not per second that passes: after
-a stall the stream goes on where it was, so that two set points are never further apart than one
-sample's motion.
+Plan time advances by period x scaling per set point that is sent, not by elapsed time. After a
+stall the stream continues where it was, so two set points are never further apart than one sample's
+motion.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from robosim.trajectory import Trajectory
 
 __all__ = ["stream_setpoints"]
 
-AT_REST = 0.02  # [rad/s or m/s]: an arm that is near the goal and still comes nearer is waited for
-# An arm that slows down by itself has done so before it says so: follow quickly, or the set points
-# run away from it.
-SLOW_DOWN = 0.1  # [s] from full speed to standing
+AT_REST = 0.02  # [rad/s or m/s]: an arm near the goal that still moves faster is waited for
+# An arm that slows down by itself has done so before it reports it. Follow quickly, or the set
+# points run away from it.
+SLOW_DOWN = 0.1  # [s] from full speed to rest
 RESTART, RESTART_TIME = (
     5,
     0.04,
-)  # periods, and [s], without a set point after which the stream starts gently again
+)  # periods, and [s], without a set point after which the stream restarts gently
 
 
 def stream_setpoints(
@@ -44,10 +44,10 @@ def stream_setpoints(
     goal_tolerance: float,
     goal_time: float,
 ) -> tuple[str, str, float]:
-    """Stream to the end or to a reason to hold.
+    """Stream set points to the end of the plan, or until there is a reason to hold.
 
     Returns:
-        The value of an Outcome, the reason, and how much of the plan was done [s].
+        The value of an Outcome, the reason, and the completed part of the plan [s].
     """
     restart = max(RESTART, RESTART_TIME * loop.rate)
     order = names_in_order(arm.joint_names, plan.position_names)

@@ -1,16 +1,15 @@
-"""A simulated arm behind the port that real ones are reached through, so that all above it cannot
-tell the difference.
+"""`SimulatedArm`: a simulated arm behind the same port as real arms.
 
-Once a control period: take the set point of the stream, or what the trajectory controller commands,
-or hold; keep it finite, within the limits and within one sample's motion (`guard`); let the body
-follow (`plant`). What is done then has happened when the period is over. Speed scaling, a
-protective stop, a program that stops and a controller that is switched off do what they do on a UR
-arm with its driver: unless all is well the controller is stopped, its goal is aborted, and nothing
-goes on by itself afterwards.
+Each control period, the arm takes the set point of the stream, or the command of the trajectory
+controller, or holds. The command is made finite and bounded by the limits and by one sample's
+motion (`guard`), and the body follows it (`plant`). The result is the state at the end of the
+period. Speed scaling, a protective stop, a stopped program and an inactive controller have the
+effects of a UR arm with its driver: on a fault the controller is stopped, its goal is aborted, and
+nothing resumes by itself.
 
-Time is simulated (a ManualClock, which moves in `sleep_until` and `step`), and then everything is
-deterministic to the bit; or it is real (any other clock): whenever someone looks, commands or
-waits, the arm first does the periods that have passed meanwhile, as an arm that waits for nobody.
+Time is simulated with a ManualClock, which moves in `sleep_until` and `step`; everything is then
+deterministic to the bit. With any other clock, time is real: on every query, command or wait, the
+arm first runs the periods that have passed since the last one.
 """
 
 from __future__ import annotations
@@ -57,49 +56,46 @@ __all__ = ["UR_TOLERANCES", "SimulatedArm"]
 
 Array = NDArray[np.float64]
 
-# What the UR driver configures its trajectory controllers with.
+# Tolerances with which the UR driver configures its trajectory controllers.
 UR_TOLERANCES = ControllerTolerances(path=0.2, goal=0.1, stopped_velocity=0.2, goal_time=0.0)
 
 WATCHDOG = 0.1  # [s]
-_UNEVEN = 3  # periods in which a stream that comes unevenly is caught up with
-_MOST_BEHIND = 1.0  # [s] of real time that is made up for,
-_ROUNDS = 10  # as often as making up takes time itself
+_UNEVEN = 3  # periods in which an uneven stream is caught up with
+_MOST_BEHIND = 1.0  # [s] of real time that are made up for
+_ROUNDS = 10  # attempts to catch up, since catching up takes time itself
 _FOLLOWS = (SafetyMode.NORMAL, SafetyMode.REDUCED)
 
 
 class SimulatedArm:
-    """An arm in simulation; meets the port `Arm`. Not thread safe.
+    """A simulated arm with the interface `Arm`. Not thread safe.
 
     Args:
         model: the robot.
-        joint_names: (n) the joints that it commands, in its order; all that have one position by
-        default. The model's
-            other joints are held where they are.
-        rate: of its control loop [Hz].
-        tracking: "ideal": it is where it is commanded; "dynamics": the engine's dynamics under PD
-        control.
-        gains, feedforward: of "dynamics", see `plant.DynamicPlant`.
-        profile: which distribution's trajectory controller.
-        tolerances: of the trajectory controller; UR_TOLERANCES by default.
-        clock: a ManualClock for simulated time (a new one by default), or a clock that runs, for
-        real time.
-        initial: where it stands at first: (n_q,), positions by joint name, or the name of a state;
-        by default what
-            is next to the model's neutral configuration within the limits.
-        watchdog: [s] after which it holds when a stream of set points stops; 0.1 by default,
-        infinite for never.
-        on_event: is told every event as it happens.
-        parameters: more of `TrajectoryExecutor`'s, such as allow_partial_joints_goal.
+        joint_names: (n) joints of the arm, in the order of commands; all joints with one position
+            by default. Other joints of the model are held in place.
+        rate: rate of the control loop [Hz].
+        tracking: "ideal": the arm is where it is commanded; "dynamics": the engine's dynamics under
+            PD control.
+        gains, feedforward: options of "dynamics", see `plant.DynamicPlant`.
+        profile: ROS 2 distribution of the trajectory controller.
+        tolerances: tolerances of the trajectory controller; UR_TOLERANCES by default.
+        clock: a ManualClock for simulated time (a fresh one by default), or a running clock for
+            real time.
+        initial: start configuration: (n_q,), positions by joint name, or the name of a state; by
+            default the model's neutral configuration, clipped to the limits.
+        watchdog: time without set points after which a stream ends and the arm holds [s]; 0.1 by
+            default, infinite for never.
+        on_event: called with every event.
+        parameters: further arguments of `TrajectoryExecutor`, such as allow_partial_joints_goal.
 
     Attributes:
-        executor: the trajectory controller; give it goals through `send` and `publish`.
-        events: the last 1000 of the arm and its controller: what was refused, changed or given up,
-        and why.
-        recorder: when set, notes every period: what was wanted, what was let through, where the arm
-        is.
+        executor: the trajectory controller; send goals with `send` and `publish`.
+        events: the last 1000 events of the arm and its controller: what was refused, changed or
+            aborted, and why.
+        recorder: if set, records the wanted, commanded and actual positions of every period.
 
     Raises:
-        ExecutionError: an argument is not valid, or the arm would stand outside its limits.
+        ExecutionError: an argument is not valid, or the start is outside the limits.
         ModelError: `initial` does not fit the model.
     """
 
@@ -154,13 +150,12 @@ class SimulatedArm:
         )
         self.on_event = on_event
         self.events: deque[Event] = deque(maxlen=1000)
-        # What was told of the stream: why set points were refused since one was taken; that one is
-        # clipped.
+        # Reported refusals of set points since the last accepted one, and whether it was clipped.
         self._refusals: set[str] = set()
         self._clipped = False
         self.recorder: TrackingRecorder | None = None
 
-        # The stream: its last set point, periods since then, and over how many it is to be reached.
+        # Stream: its last set point, its age in periods, and the number of periods to reach it.
         self._setpoint: Setpoint | None = None
         self._age, self._interval, self._spread = 0, 0, 1
         seconds = _positive(
@@ -188,18 +183,17 @@ class SimulatedArm:
         )
         self._switch()
 
-    # -- The port
-    # --------------------------------------------------------------------------------------------
+    # Arm interface
 
     def clock(self) -> float:
-        """Now [s]."""
+        """Return the present time [s]."""
         return self._clock()
 
     def sleep_until(self, time: float) -> None:
-        """Move, one control period after the other, until the clock shows `time` or later."""
+        """Run control periods until the clock shows `time` or later."""
         clock = self._clock
         if isinstance(clock, ManualClock):
-            # A period that ends later than `time` by rounding alone belongs to it.
+            # A period that ends after `time` only by rounding is included.
             while self._due() <= time + 1e-6 * self.period:
                 self.step()
             clock.advance_to(time)
@@ -210,12 +204,12 @@ class SimulatedArm:
         self._catch_up()
 
     def state(self) -> ArmState:
-        """Where it is since the last control period."""
+        """Return the state at the end of the last control period."""
         self._catch_up()
         return self._state
 
     def status(self) -> ArmStatus:
-        """Whether it would follow."""
+        """Return the arm's readiness to follow commands."""
         return ArmStatus(
             connected=not self._closed,
             controller_active=self._follows,
@@ -225,16 +219,16 @@ class SimulatedArm:
         )
 
     def send(self, goal: Goal) -> ExecutorGoal | Rejection:
-        """Give a goal to the trajectory controller, which ends a stream of set points."""
+        """Send a goal to the trajectory controller, which ends a stream of set points."""
         self._catch_up()
         if (refusal := self._refusal()) is not None:
             self._tell("error", f"goal rejected: {refusal.text}")
             return refusal
-        return self._controller().submit(goal)  # which tells of its own refusal
+        return self._controller().submit(goal)  # reports its own refusals
 
     def publish(self, trajectory: JointTrajectory) -> Rejection | None:
-        """Give a trajectory to the trajectory controller as its topic does, without an account of
-        what becomes of it. Ends a stream of set points."""
+        """Send a trajectory to the controller as on its topic, without a handle. Ends a stream of
+        set points."""
         self._catch_up()
         if (refusal := self._refusal()) is not None:
             self._tell("error", f"trajectory rejected: {refusal.text}")
@@ -242,9 +236,11 @@ class SimulatedArm:
         return self._controller().publish(trajectory)
 
     def stream(self, setpoint: Setpoint) -> None:
-        """Take the next set point of a stream, to be reached by when the one after it is due. An
-        event tells when it is refused, each reason once until one is taken, or later when it is
-        clipped."""
+        """Accept the next set point of a stream, to be reached when the following one is due.
+
+        A refusal is reported by an event, once per reason until a set point is accepted. Clipping
+        is reported by an event later.
+        """
         self._catch_up()
         why = self._unfit(setpoint)
         if why:
@@ -253,21 +249,22 @@ class SimulatedArm:
                 self._tell("warning", f"set point refused: {why}")
             return
         self._refusals.clear()
-        # The last two intervals tell when the next one is due, also where the periods do not match.
+        # The last two intervals predict the arrival of the next set point, even for unmatched
+        # periods.
         interval = 0 if self._setpoint is None else self._age
         self._spread, self._interval = max(1, interval, self._interval), interval
-        # Copies: a caller may use its arrays again.
+        # Copies, since the caller may reuse its arrays.
         velocity = None if setpoint.velocity is None else setpoint.velocity.copy()
         self._setpoint, self._age = Setpoint(setpoint.position.copy(), velocity), 0
 
     def stop(self) -> None:
-        """Give up goal or stream and hold."""
+        """Cancel the goal or end the stream, and hold."""
         self._catch_up()
         if not self._end_stream() and self._follows:
             self.executor.stop()
 
     def close(self) -> None:
-        """Stop, and take no more commands."""
+        """Stop, and accept no more commands."""
         self.stop()
         self._closed = True
         self._switch()
@@ -283,12 +280,11 @@ class SimulatedArm:
     ) -> None:
         self.close()
 
-    # -- What befalls an arm
-    # ---------------------------------------------------------------------------------
+    # Events of the robot
 
     @property
     def speed_scaling(self) -> float:
-        """0 (paused) to 1 (full speed), as a speed slider; may be set."""
+        """Speed slider, 0 (paused) to 1 (full speed); settable."""
         return self._speed_scaling
 
     @speed_scaling.setter
@@ -300,7 +296,7 @@ class SimulatedArm:
 
     @property
     def controller_active(self) -> bool:
-        """Whether the controllers are switched on; may be set."""
+        """True if the controllers are active; settable."""
         return self._controller_active
 
     @controller_active.setter
@@ -310,7 +306,7 @@ class SimulatedArm:
 
     @property
     def program_running(self) -> bool:
-        """Whether the program that listens to us runs on the robot; may be set."""
+        """True if the program that receives commands runs on the robot; settable."""
         return self._program_running
 
     @program_running.setter
@@ -320,7 +316,7 @@ class SimulatedArm:
 
     @property
     def safety_mode(self) -> SafetyMode:
-        """Of the robot; may be set. It follows commands when NORMAL or REDUCED."""
+        """Safety mode of the robot; settable. The arm follows commands in NORMAL and REDUCED."""
         return self._safety_mode
 
     @safety_mode.setter
@@ -329,21 +325,20 @@ class SimulatedArm:
         self._switch()
 
     def protective_stop(self) -> None:
-        """What a collision does: the robot stops, and so does its program."""
+        """Trigger a protective stop, as a collision does: the robot and its program stop."""
         self._safety_mode, self._program_running = SafetyMode.PROTECTIVE_STOP, False
         self._switch()
 
     def unlock_protective_stop(self) -> None:
-        """Back to normal, except that the program has to be started again: `program_running =
-        True`."""
+        """Return to normal; the program must be started separately: `program_running = True`."""
         if self._safety_mode is SafetyMode.PROTECTIVE_STOP:
             self.safety_mode = SafetyMode.NORMAL
 
-    # -- The control cycle
-    # -----------------------------------------------------------------------------------
+    # Control cycle
 
     def step(self) -> ArmState:
-        """Go on to the end of the control period, as `sleep_until` does. Returns the state then."""
+        """Run to the end of the control period, as `sleep_until` does. Returns the state at that
+        time."""
         if isinstance(self._clock, ManualClock):
             self._cycle(self._clock.advance_to(self._due()))
         else:
@@ -351,16 +346,16 @@ class SimulatedArm:
         return self._state
 
     def _cycle(self, end: float) -> None:
-        """The control period that is over at `end`."""
+        """Run the control period that ends at `end`."""
         self._ticks += 1
         last, scaling = self._guard.position, self._speed_scaling
         wanted, velocity, acceleration = self._wanted(last, scaling)
         position, complaint = self._guard.pass_on(wanted, self.period, scaling)
-        # Not worth a word: set points that come two at a time, as those of a busy machine do, and
-        # at speed scaling 0 the controller's look ahead of one period.
+        # Not reported: set points that arrive two at a time, as from a busy machine, and at speed
+        # scaling 0 the controller's look-ahead of one period.
         quiet = scaling == 0 if self._setpoint is None else 0 < self._guard.behind <= _UNEVEN
         clipped = bool(complaint) and not quiet
-        if clipped and not self._clipped:  # not every period again while it goes on
+        if clipped and not self._clipped:  # reported once, not in every period
             self._tell("warning", complaint)
         self._clipped = clipped
         if complaint or velocity is None or not np.isfinite(velocity).all():
@@ -375,14 +370,14 @@ class SimulatedArm:
             self.recorder.add(end, known, position, plant.position)
 
     def _wanted(self, last: Array, scaling: float) -> tuple[Array, Array | None, Array]:
-        """Position, velocity (None: as it comes out) and acceleration for the end of this
-        period."""
+        """Return wanted position, velocity (None for the resulting one) and acceleration at the end
+        of the period."""
         if not self._follows:
             return last, self._zeros, self._zeros
         if self._setpoint is not None and (
             self.executor.goal is not None or not self.executor.holding
         ):
-            self._setpoint = None  # someone has commanded the executor itself
+            self._setpoint = None  # the executor was commanded directly
         if self._setpoint is not None and self._age >= self._patience:
             self._tell("warning", f"no set point for {self._watchdog:g} s; holding")
             self._end_stream()
@@ -400,12 +395,14 @@ class SimulatedArm:
         )
 
     def _due(self) -> float:
-        """When the control period that goes on is over [s]."""
+        """Return the end of the present control period [s]."""
         return self._origin + (self._ticks + 1) * self.period
 
     def _catch_up(self) -> None:
-        """In real time, do the control periods that are over. Who is told of an event may look at
-        the arm."""
+        """In real time, run the control periods that are over.
+
+        Reentrant, since a callback of an event may query the arm.
+        """
         if isinstance(self._clock, ManualClock) or self._catching_up:
             return
         self._catching_up = True
@@ -427,11 +424,10 @@ class SimulatedArm:
         finally:
             self._catching_up = False
 
-    # -- Who commands
-    # ----------------------------------------------------------------------------------------
+    # Control authority
 
     def _hindrance(self) -> str:
-        """Why the arm does not follow, or ""."""
+        """Return the reason why the arm does not follow, or ""."""
         if self._closed:
             return "the arm is closed"
         if self._safety_mode not in _FOLLOWS:
@@ -445,7 +441,7 @@ class SimulatedArm:
         return Rejection(RejectReason.INACTIVE, hindrance) if hindrance else None
 
     def _switch(self) -> None:
-        """Start or stop the controller after something has changed."""
+        """Start or stop the controller after a change."""
         hindrance = self._hindrance()
         if self._follows and hindrance:
             self._tell("warning", f"{hindrance}; holding")
@@ -456,7 +452,7 @@ class SimulatedArm:
         self._follows = not hindrance
 
     def _restart(self) -> None:
-        """Have the controller hold what was commanded last: a body that sags shall not sag further
+        """Let the controller hold the last command, so that a sagging body does not sag further
         each time."""
         state = self._state
         self.executor.activate(
@@ -464,12 +460,12 @@ class SimulatedArm:
         )
 
     def _controller(self) -> TrajectoryExecutor:
-        """The trajectory controller, in command."""
+        """Return the trajectory controller, after ending a stream."""
         self._end_stream()
         return self.executor
 
     def _end_stream(self) -> bool:
-        """Whether there was one."""
+        """End the stream; return True if there was one."""
         if self._setpoint is None:
             return False
         self._setpoint = None
@@ -477,7 +473,7 @@ class SimulatedArm:
         return True
 
     def _unfit(self, setpoint: Setpoint) -> str:
-        """Why a set point is refused, or ""."""
+        """Return the reason to refuse a set point, or ""."""
         hindrance = self._hindrance()
         if hindrance:
             return hindrance
@@ -509,7 +505,7 @@ def _positive(what: str, value: float, unit: str, *, infinite: bool = False) -> 
 
 
 def _configuration(model: Model, initial: ArrayLike | Mapping[str, float] | str | None) -> Array:
-    """(n_q,) where the model begins."""
+    """Return the start configuration (n_q,) of the model."""
     if initial is None:
         return np.clip(model.neutral(), model.limits.lower, model.limits.upper)
     if isinstance(initial, str | Mapping):

@@ -1,9 +1,8 @@
-"""stream_trajectory: a plan goes to an arm and is watched to its end. Every transport and the
-command line use it.
+"""`stream_trajectory`: send a plan to an arm and watch it to its end.
 
-Two ways. "trajectory" sends the plan whole: the arm interpolates, and keeps its deadlines even when
-this process does not. "setpoints" sends one position per period; use it where an arm takes nothing
-else.
+Every transport and the command line use it. There are two modes. "trajectory" sends the whole plan:
+the arm interpolates, and keeps its deadlines even if this process does not. "setpoints" sends one
+position per period, for arms that accept nothing else.
 """
 
 from __future__ import annotations
@@ -45,25 +44,25 @@ PROGRESS_INTERVAL = 0.1  # [s]
 
 
 class Outcome(Enum):
-    """How a stream ended."""
+    """Outcome of a stream."""
 
     FINISHED = "finished"
     REFUSED = "refused"  # nothing moved
-    STOPPED = "stopped"  # someone asked for it
-    HELD = "held"  # a fault was seen here, and the arm was told to hold
-    ABORTED = "aborted"  # the arm gave up
+    STOPPED = "stopped"  # on request
+    HELD = "held"  # a fault was detected here, and the arm was told to hold
+    ABORTED = "aborted"  # the arm aborted the motion
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a stream stands.
+    """Progress of a stream.
 
     Attributes:
-        time: since the stream began, on the arm's clock [s].
-        plan_time, duration: how much of the plan is done, and its length [s]; speed scaling slows
+        time: time since the start of the stream, on the arm's clock [s].
+        plan_time, duration: completed part of the plan and its length [s]; speed scaling slows
         plan_time down.
-        speed_scaling: that is followed now, 0 to 1.
-        error: greatest distance of a joint from where it is meant to be [rad or m].
+        speed_scaling: present speed scaling, 0 to 1.
+        error: largest distance of a joint from its desired position [rad or m].
     """
 
     time: float
@@ -75,16 +74,16 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class StreamReport:
-    """How a stream went.
+    """Report on a stream.
 
     Attributes:
-        outcome: how it ended.
-        reason: why, in words; one per line where several checks failed.
-        tracking: desired and actual positions; None when nothing was sent.
-        statistics: how well our own loop kept its deadlines.
-        plan_time: how much of the plan was done [s].
-        states: how many states of the arm were seen.
-        longest_gap: the longest time between two of them [s].
+        outcome: how the stream ended.
+        reason: reason in words; one per line if several checks failed.
+        tracking: desired and actual positions; None if nothing was sent.
+        statistics: how well the loop of this process kept its deadlines.
+        plan_time: completed part of the plan [s].
+        states: number of states of the arm that were received.
+        longest_gap: longest time between two states [s].
     """
 
     outcome: Outcome
@@ -97,7 +96,7 @@ class StreamReport:
 
     @property
     def ok(self) -> bool:
-        """Whether the arm is where it was sent."""
+        """True if the arm has reached its goal."""
         return self.outcome is Outcome.FINISHED
 
     def __str__(self) -> str:
@@ -132,41 +131,42 @@ def stream_trajectory(
     on_progress: Callable[[Progress], None] | None = None,
     stop_event: StopEvent | None = None,
 ) -> StreamReport:
-    """Check, send, and watch a trajectory to its end. Returns when the arm is there, or holds.
+    """Check, send, and watch a trajectory to its end. Returns when the arm is at the goal, or
+    holds.
 
-    The arm is told to hold when its state is stale or jumps, when the connection is lost, when it
-    may not move any more, when it is too far from where it is meant to be, and on Ctrl-C or
-    `stop_event`. Set points then first slow down along the plan; a second Ctrl-C holds at once.
+    The arm is told to hold if its state is stale or jumps, the connection is lost, it may not move
+    any more, it is too far from its desired position, and on Ctrl-C or `stop_event`. In the last
+    two cases, set points first slow down along the plan; a second Ctrl-C holds at once.
 
     Args:
-        arm: to move. It is not closed here.
-        trajectory: a plan, or a message as it is to be sent; its joints are matched by name.
+        arm: arm to move. It is not closed here.
+        trajectory: a plan, or a message to send; its joints are matched by name.
         mode: "trajectory" or "setpoints".
-        rate: of the set points [Hz], 125 by default; of looking at the arm when it has the whole
-        trajectory, 50.
-        limits: in the order of the trajectory's joints; a plan's own by default.
-        start_tolerance: how far the start may be from the present position, for each joint [rad or
-        m].
-        requirements: what has to be known to be good before and during the motion; by default the
-        arm's own attribute
-            `requirements`, if it has one, else what a simulated arm needs.
-        continuous: joints without end, whose start may be off by whole turns; by default those
-        without limits.
-        tracking_error: how far a joint may be from where it is meant to be [rad or m]; inf: any.
-        goal_tolerance: how near a joint has to come to the end of a stream of set points [rad or
-        m].
-        goal_time: how long that may take after the plan's end, or the arm's answer [s].
-        path_tolerance: sent along with a whole trajectory; the controller's own by default.
-        scaling_ramp: how long set points take from standing to full speed, and when asked to stop
-        [s]; by default as
-            long as the acceleration limits ask for at the plan's greatest speed, and 0.1 s at
-            least.
-        connect_timeout: how long to wait for the first state [s].
+        rate: rate of the set points [Hz], 125 by default; in mode "trajectory", rate of reading the
+            arm's state, 50 by default.
+        limits: in the order of the trajectory's joints; those of the plan by default.
+        start_tolerance: largest distance of the start from the present position, for each joint
+            [rad or m].
+        requirements: conditions that must be known to hold before and during the motion; by default
+            the arm's attribute `requirements`, if it has one, else those of a simulated arm.
+        continuous: continuous joints, whose start may differ by full turns; by default joints
+            without limits.
+        tracking_error: largest distance of a joint from its desired position [rad or m]; inf for
+            any.
+        goal_tolerance: largest distance of a joint from the end of a stream of set points [rad or
+            m].
+        goal_time: largest time from the plan's end to the goal, or to the arm's answer [s].
+        path_tolerance: sent with a whole trajectory; the controller's own by default.
+        scaling_ramp: time of set points from rest to full speed, and to stop on request [s]; by
+            default as long as the acceleration limits require at the plan's largest speed, and at
+            least 0.1 s.
+        connect_timeout: largest time to the first state [s].
         on_progress: called about ten times a second.
         stop_event: set it, from another thread, to stop.
 
-    Raises ExecutionError for an argument that is not valid. Whatever the arm or a check has to say
-    is in the report.
+    Raises:
+        ExecutionError: an argument is not valid. All findings of the arm and of the checks are in
+            the report.
     """
     _check_arguments(mode, tracking_error, goal_tolerance, goal_time, scaling_ramp)
     needed = getattr(arm, "requirements", Requirements()) if requirements is None else requirements
@@ -175,7 +175,8 @@ def stream_trajectory(
     names, units = motion.joint_names, motion.units
     limits = motion.limits if limits is None else limits
     if limits is not None:
-        # Efforts belong to torques, which not every trajectory knows: they are checked with it.
+        # Efforts belong to torques, which not every trajectory has; they are checked with the
+        # trajectory.
         limits.check_sizes(len(names), 0 if limits.effort is None else len(limits.effort))
     turning = continuous_joints(names, units, limits) if continuous is None else set(continuous)
     try:
@@ -198,7 +199,7 @@ def stream_trajectory(
     if refused:
         return _refused(refused, loop)
     state = arm.state()
-    assert state is not None  # the checks have seen one
+    assert state is not None  # guaranteed by the checks
     motion = to_present_turn(motion, state, turning)
     plan = motion.followed(state)
     watch = Watch(
@@ -270,15 +271,14 @@ def _refused(rejections: list[Rejection], loop: DeadlineLoop) -> StreamReport:
 
 
 def _await_state(arm: Arm, timeout: float) -> None:
-    """Give a connection that was just made the time to bring a first state and status."""
+    """Wait until a fresh connection has delivered a first state and status."""
     until = arm.clock() + timeout
     while (arm.state() is None or not arm.status().connected) and arm.clock() < until:
         arm.sleep_until(arm.clock() + 0.01)
 
 
 def _speed(plan: Trajectory, limits: TrajectoryLimits | None) -> NDArray[np.float64]:
-    """(n,) what a joint can do at most: its limit, or twice what the plan asks where none is
-    known."""
+    """(n,) largest speed of each joint: its limit, or twice that of the plan if there is none."""
     peak = np.abs(extremes(plan, 1)[1]).max(axis=0)
     known = (
         np.full(plan.n, np.inf) if limits is None or limits.velocity is None else limits.velocity
@@ -288,7 +288,7 @@ def _speed(plan: Trajectory, limits: TrajectoryLimits | None) -> NDArray[np.floa
 
 
 def _ramp(plan: Trajectory, limits: TrajectoryLimits | None) -> float:
-    """From standing to the plan's greatest speed within the acceleration limits [s]."""
+    """Time from rest to the plan's largest speed within the acceleration limits [s]."""
     if limits is None or limits.acceleration is None:
         return 0.5
     peak = np.abs(extremes(plan, 1)[1]).max(axis=0)
@@ -300,7 +300,7 @@ def _ramp(plan: Trajectory, limits: TrajectoryLimits | None) -> float:
 def _reporter(
     on_progress: Callable[[Progress], None] | None, start: float, duration: float
 ) -> Callable[[float, float, float, float], None]:
-    """Calls on_progress, but not more often than it is worth."""
+    """Return a function that calls on_progress at a limited rate."""
     last = -math.inf
 
     def report(now: float, plan_time: float, scaling: float, error: float) -> None:

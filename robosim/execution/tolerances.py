@@ -1,9 +1,8 @@
-"""Tolerances of a joint trajectory controller: its own, merged with a goal's, and errors checked
-against them.
+"""Tolerances of a joint trajectory controller: its own, merged with a goal's, and checks of errors.
 
-Here 0 means that nothing is checked. In a goal 0 asks for the controller's own value and -1 for no
-check; after any other negative value, or a joint that the controller does not have, a goal's
-tolerances are ignored altogether.
+In this module 0 means no check. In a goal, 0 stands for the controller's own value and -1 for no
+check. If a goal has any other negative value, or a joint that the controller does not have, all of
+its tolerances are ignored.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class StateTolerance:
-    """Largest errors of position and velocity, (n,) each; 0: not checked."""
+    """Largest errors of position and velocity, (n,) each; 0 for no check."""
 
     position: Array
     velocity: Array
@@ -32,8 +31,8 @@ class StateTolerance:
     def violation(
         self, position_error: Array, velocity_error: Array | None
     ) -> tuple[int, str, float, float] | None:
-        """The first joint outside: its index, "position" or "velocity", the error and the
-        tolerance; else None."""
+        """Return the first violation: joint index, "position" or "velocity", error and tolerance;
+        or None."""
         found = (
             _violation("position", position_error, self.position),
             (
@@ -55,8 +54,11 @@ def _violation(what: str, error: Array, tolerance: Array) -> tuple[int, str, flo
 
 @dataclass(frozen=True, eq=False)
 class Tolerances:
-    """What is in force while a trajectory runs: path on the way, goal after its last point,
-    goal_time [s] to get inside it then (0: as long as it takes)."""
+    """Tolerances in force during a trajectory.
+
+    `path` applies during the motion, `goal` after the last point. `goal_time` [s] is the time
+    allowed to reach the goal then (0 for unlimited).
+    """
 
     path: StateTolerance
     goal: StateTolerance
@@ -65,15 +67,15 @@ class Tolerances:
 
 @dataclass(frozen=True)
 class ControllerTolerances:
-    """A controller's own tolerances, its parameters `constraints.*`; 0: not checked.
+    """A controller's own tolerances, its parameters `constraints.*`; 0 for no check.
 
     Attributes:
-        path: `<joint>.trajectory`, allowed position error on the way, of all joints or one per
-        joint [rad or m].
+        path: `<joint>.trajectory`, allowed position error during the motion, of all joints or one
+            per joint [rad or m].
         goal: `<joint>.goal`, allowed position error at the end.
         stopped_velocity: `stopped_velocity_tolerance`, allowed velocity error at the end [per s].
-        goal_time: [s] to get inside the goal tolerance after the last point's time; 0: as long as
-        it takes.
+        goal_time: time allowed to reach the goal tolerance after the last point's time [s]; 0 for
+            unlimited.
     """
 
     path: float | Sequence[float] = 0.0
@@ -82,8 +84,8 @@ class ControllerTolerances:
     goal_time: float = 0.0
 
     def resolve(self, n: int) -> Tolerances:
-        """For n joints. Raises ExecutionError for a wrong number of values, or one that is negative
-        or not finite."""
+        """Return the tolerances of n joints. Raises ExecutionError for a wrong number of values, or
+        negative or infinite ones."""
         path, goal = _per_joint("path", self.path, n), _per_joint("goal", self.goal, n)
         velocity = _per_joint("stopped_velocity", self.stopped_velocity, n)
         goal_time = float(_per_joint("goal_time", self.goal_time, 1)[0])
@@ -105,7 +107,7 @@ def _per_joint(field: str, value: ArrayLike, n: int) -> Array:
 
 
 def merge(own: Tolerances, goal: Goal, joint_names: Sequence[str]) -> tuple[Tolerances, str]:
-    """The tolerances for a goal, and "" or why the goal's tolerances are ignored."""
+    """Return the tolerances for a goal, and the reason if the goal's own are ignored, else ""."""
     try:
         goal_time = _resolve("goal_time_tolerance", own.goal_time, goal.goal_time_tolerance)
         path = _overridden("path_tolerance", own.path, goal.path_tolerance, joint_names)
@@ -128,7 +130,7 @@ def _overridden(
         i, name = joint_names.index(tolerance.name), f"{field} of {tolerance.name}"
         position[i] = _resolve(f"{name}, position", float(own.position[i]), tolerance.position)
         velocity[i] = _resolve(f"{name}, velocity", float(own.velocity[i]), tolerance.velocity)
-        # No arm here measures accelerations.
+        # The acceleration is only checked to be valid, since no arm here measures accelerations.
         _resolve(f"{name}, acceleration", 0.0, tolerance.acceleration)
     return StateTolerance(position, velocity)
 

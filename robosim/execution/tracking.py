@@ -1,10 +1,12 @@
-"""How closely an arm follows: desired, commanded and actual positions over time, their errors, a
-file and a plot.
+"""Tracking of an arm: desired, commanded and actual positions over time, their errors, files,
+plots.
 
-Files carry format "robosim-tracking", version 1. CSV: line 1 "# robosim-tracking 1", line 2 "# "
-and the header in JSON, line 3 the column names, then a row per sample: time, and for each joint
-desired, commanded, actual; an empty cell where the command is not known. NPZ: the arrays and the
-header as a JSON string; no pickle.
+Files have format "robosim-tracking", version 1.
+
+- CSV: line 1 "# robosim-tracking 1", line 2 "# " and the header in JSON, line 3 the column names,
+  then a row per sample: time, and for each joint desired, commanded, actual; an empty cell if the
+  command is unknown.
+- NPZ: the arrays and the header as a JSON string; no pickle.
 """
 
 from __future__ import annotations
@@ -39,19 +41,19 @@ CURVES = ("desired", "commanded", "actual")
 
 @dataclass(frozen=True, eq=False)
 class Tracking:
-    """Where an arm was meant to be and where it was, at m moments, for n joints.
+    """Desired and actual positions of n joints at m times.
 
     Args:
-        joint_names: (n) what the columns are about.
+        joint_names: (n) names of the joints of the columns.
         time: (m,) [s], not decreasing.
-        desired: (m, n) positions that were asked for [rad or m].
-        commanded: (m, n) positions that the arm was given, where that is known; NaN where it is
-        not.
+        desired: (m, n) desired positions [rad or m].
+        commanded: (m, n) positions sent to the arm; NaN if unknown.
         actual: (m, n) measured positions.
-        units: (n) "rad" or "m"; one for all is enough.
+        units: (n) "rad" or "m"; one string applies to all.
         robot: name of the robot.
 
-    Raises ExecutionError, naming the field, when something does not fit.
+    Raises:
+        ExecutionError: an argument is not valid; the message names the field.
     """
 
     joint_names: tuple[str, ...]
@@ -100,7 +102,7 @@ class Tracking:
 
     @property
     def max_error(self) -> Array:
-        """(n,) greatest absolute error of each joint; NaN without samples."""
+        """(n,) largest absolute error of each joint; NaN without samples."""
         return (
             np.abs(self.error).max(axis=0) if len(self) else np.full(len(self.joint_names), np.nan)
         )
@@ -113,7 +115,7 @@ class Tracking:
         return np.asarray(np.sqrt(np.mean(self.error**2, axis=0)))
 
     def summary(self) -> list[dict[str, Any]]:
-        """Per joint: name, unit, greatest error and when it was, root mean square and last
+        """Per joint: name, unit, largest error and its time, root mean square error and last
         error."""
         greatest, rms = self.max_error, self.rms_error
         at = (
@@ -135,14 +137,17 @@ class Tracking:
         ]
 
     def plot(self, *, title: str | None = None) -> Figure:
-        """A matplotlib Figure: a panel per joint with its desired and actual position, and the
-        errors of all.
+        """Plot the desired and actual position of each joint in a panel, and the errors of all
+        joints.
 
         Args:
-            title: above it all; the robot's name by default.
+            title: title of the figure; the robot's name by default.
+
+        Returns:
+            A matplotlib Figure.
 
         Raises:
-            ExecutionError: there is no sample to draw.
+            ExecutionError: there are no samples.
         """
         from robosim.execution.tracking_plot import plot
 
@@ -152,19 +157,19 @@ class Tracking:
         """Write a .csv or .npz file, whole or not at all.
 
         Raises:
-            ExecutionError: another ending.
-            FileError: it cannot be written.
+            ExecutionError: the file has another suffix.
+            FileError: the file cannot be written.
         """
         writer = {".csv": _write_csv, ".npz": _write_npz}[_ending(path)]
         write_file(path, writer(self))
 
     @staticmethod
     def load(path: str | PathLike[str]) -> Tracking:
-        """Read what `save` wrote; NPZ and CSV both give back every bit.
+        """Read a file that `save` wrote; NPZ and CSV both preserve every bit.
 
         Raises:
-            ExecutionError: not such a file; the message names the place.
-            FileError: it cannot be read.
+            ExecutionError: the file is not valid; the message has the location.
+            FileError: the file cannot be read.
         """
         reader = {".csv": _read_csv, ".npz": _read_npz}[_ending(path)]
         data = read_file(path, max_bytes=MAX_BYTES)
@@ -178,11 +183,11 @@ class Tracking:
 
 
 class TrackingRecorder:
-    """Collects samples one at a time, cheaply; `tracking()` gives what has been collected.
+    """Collects samples one at a time, cheaply; `tracking()` returns them.
 
     Args:
-        joint_names, units, robot: as of Tracking.
-        start: what the arm's clock showed when time is to be 0 [s].
+        joint_names, units, robot: as in Tracking.
+        start: time of the arm's clock that becomes time 0 [s].
     """
 
     def __init__(
@@ -207,12 +212,12 @@ class TrackingRecorder:
     def add(
         self, time: float, desired: ArrayLike, commanded: ArrayLike | None, actual: ArrayLike
     ) -> None:
-        """Note one sample.
+        """Add one sample.
 
         Args:
-            time: on the arm's clock [s], not before the last sample's.
+            time: time on the arm's clock [s], not before that of the last sample.
             desired, actual: (n,).
-            commanded: (n,), or None where it is not known.
+            commanded: (n,), or None if unknown.
         """
         n = len(self.joint_names)
         if self._count == len(self._rows):
@@ -225,7 +230,7 @@ class TrackingRecorder:
         self._count += 1
 
     def tracking(self) -> Tracking:
-        """What has been collected so far."""
+        """Return the samples collected so far."""
         rows = self._rows[: self._count].copy()
         time, desired, commanded, actual = np.split(
             rows, np.cumsum([1, len(self.joint_names), len(self.joint_names)]), axis=1
@@ -242,7 +247,7 @@ class TrackingRecorder:
 
 
 def _array(field: str, value: ArrayLike, shape: tuple[int, ...], unknown: bool = False) -> Array:
-    """A read-only copy of this shape (-1 for any length) whose numbers are finite, or NaN where
+    """Return a read-only copy of this shape (-1 for any length), with finite numbers, or NaN if
     `unknown`."""
     try:
         array = np.array(value, dtype=float, order="C")
@@ -260,8 +265,7 @@ def _array(field: str, value: ArrayLike, shape: tuple[int, ...], unknown: bool =
     return array
 
 
-# -- Files
-# --------------------------------------------------------------------------------------------------
+# Files
 
 
 def _ending(path: str | PathLike[str]) -> str:
@@ -279,7 +283,7 @@ def _header(tracking: Tracking) -> str:
 
 
 def _read_header(text: str) -> dict[str, Any]:
-    """Constructor arguments out of a header."""
+    """Return constructor arguments from a header."""
     try:
         header = json.loads(text)
     except ValueError as error:
@@ -308,7 +312,7 @@ def _columns(names: Sequence[str]) -> list[str]:
 def _write_csv(tracking: Tracking) -> bytes:
     out = io.StringIO(newline="")
     out.write(f"# {FORMAT} {VERSION}\n# {_header(tracking)}\n")
-    # Quoted, because a name may hold anything, line breaks too.
+    # Quoted, because a name may contain anything, including line breaks.
     csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(
         _columns(tracking.joint_names)
     )

@@ -1,5 +1,5 @@
-"""Plot how an arm followed: a panel per joint, desired under actual, and below them the errors of
-all joints."""
+"""Plots of tracking: a panel per joint with actual over desired positions, and the errors of all
+joints below."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WIDE, _COLUMNS = 9.0, 3  # inches, panels
 
 
 def plot(tracking: Tracking, title: str | None) -> Figure:
-    """See Tracking.plot."""
+    """Plot a tracking. See Tracking.plot."""
     from matplotlib.figure import Figure
 
     if not len(tracking):
@@ -33,7 +33,7 @@ def plot(tracking: Tracking, title: str | None) -> Figure:
         ax = figure.add_subplot(grid[i // columns, i % columns], sharex=first)
         first = first or ax
         color = f"C{i % 10}"
-        # The desired curve is wide and pale, so that the actual one on top of it hides nothing.
+        # The desired curve is wide and pale, so the actual curve on top of it does not hide it.
         ax.plot(
             tracking.time,
             tracking.desired[:, i],
@@ -59,7 +59,7 @@ def plot(tracking: Tracking, title: str | None) -> Figure:
     errors.set_ylabel(f"error [{units}]")
     errors.set_xlabel("time [s]")
     errors.grid(alpha=0.3)
-    # Below a nanoradian there is only rounding, which is not to fill the panel.
+    # Errors below a nanoradian are rounding, and should not fill the panel.
     if np.ptp(scaled) < 1e-6:
         errors.set_ylim(-1e-3, 1e-3)
     figure.legend(

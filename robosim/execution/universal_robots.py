@@ -1,4 +1,4 @@
-"""What is so of every arm of Universal Robots, however it is reached.
+"""Common facts about all arms of Universal Robots, independent of the transport.
 
 Source: the public interfaces of ur_description, ur_robot_driver and RTDE.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 __all__ = ["UR_JOINTS"]
 
-# As the URDF calls them, in the controller's order: from the base, by which alone RTDE knows them.
+# Names of the URDF, in the controller's order: from the base, which is the only key RTDE has.
 UR_JOINTS = (
     "shoulder_pan_joint",
     "shoulder_lift_joint",

@@ -1,5 +1,5 @@
-"""What is watched while an arm moves: that its state arrives, is fresh and does not jump, that it
-still may move, and whether someone wants it to stop.
+"""Monitoring of a moving arm: its state arrives, is fresh and does not jump; it may still move; and
+no one requests a stop.
 """
 
 from __future__ import annotations
@@ -18,38 +18,38 @@ from robosim.execution.messages import ArmState, ArmStatus, names_in_order
 __all__ = ["StopEvent", "Watch"]
 
 Array = NDArray[np.float64]
-# States travel: two that were measured a period apart may arrive together.
+# Transport jitter: two states that were measured a period apart may arrive together.
 ARRIVAL_JITTER = 0.05  # [s]
 LEAST_GAP = 1e-3  # [s]
 NOISE = 0.01  # [rad or m]
 
 
 class StopEvent(Protocol):
-    """What says that someone wants the arm to stop: threading.Event is one."""
+    """Request to stop the arm, such as a threading.Event."""
 
     def is_set(self) -> bool:
-        """Whether to stop."""
+        """Return True to stop."""
 
 
 class Watch:
-    """Keeps the last state of the joints that move, and finds what forbids going on.
+    """Keeps the last state of the moving joints, and finds reasons to stop.
 
     Args:
-        arm: that moves.
-        joint_names: (n) the joints to watch, in the order wanted here.
-        speed: (n,) their greatest speed [rad/s or m/s]; a state that moves faster has jumped.
-        continuous: joints whose position is known up to whole turns.
-        requirements: as of the checks before the motion.
-        stop_event: when set, the arm is to stop.
+        arm: arm that moves.
+        joint_names: (n) joints to watch, in the order used here.
+        speed: (n,) largest speeds [rad/s or m/s]; a state that moves faster has jumped.
+        continuous: joints whose positions are known up to full turns.
+        requirements: as in the checks before the motion.
+        stop_event: requests a stop when set.
 
     Attributes:
-        requirements: those.
-        position: (n,) the last measured position.
-        status: the arm's, as last looked at.
-        stop_reason: why someone wants a stop, "" when nobody does.
-        speed: greatest of any joint between the last two states [rad/s or m/s].
-        states: how many were seen.
-        longest_gap: between two of them [s].
+        requirements: requirements in use.
+        position: (n,) last measured positions.
+        status: last status of the arm.
+        stop_reason: reason of a requested stop, "" if there is none.
+        speed: largest speed of a joint between the last two states [rad/s or m/s].
+        states: number of states received.
+        longest_gap: longest time between two states [s].
     """
 
     def __init__(
@@ -79,12 +79,11 @@ class Watch:
         self.longest_gap = 0.0
 
     def request_stop(self, reason: str) -> None:
-        """Someone wants a stop; the first reason is kept."""
+        """Request a stop; the first reason is kept."""
         self.stop_reason = self.stop_reason or reason
 
     def look(self, now: float) -> str:
-        """Take in state and status. Returns why the arm must be held at once, or "" when all is
-        well."""
+        """Read state and status. Returns the reason to hold the arm at once, or ""."""
         if self._stop_event is not None and self._stop_event.is_set():
             self.request_stop("asked to stop")
         state, self.status = self._arm.state(), self._arm.status()
@@ -92,11 +91,11 @@ class Watch:
         wrong = wrong or check_state(state, now, self.requirements, self._names)
         if wrong:
             return wrong[0].text
-        assert state is not None  # an absent one was found wrong
+        assert state is not None  # guaranteed by `check_state`
         return self._take(state)
 
     def off(self, wanted: Array) -> Array:
-        """(..., n) measured minus wanted position, by the nearest turn for continuous joints."""
+        """(..., n) measured minus desired position, by the nearest turn for continuous joints."""
         return self._nearest(self.position - wanted)
 
     def _nearest(self, difference: Array) -> Array:
@@ -120,7 +119,7 @@ class Watch:
         self.longest_gap = max(self.longest_gap, gap)
         apart = self._time_between(before, state)
         moved = np.abs(self._nearest(position - last))
-        # Two that arrive together were measured further apart.
+        # Two states that arrive together were measured further apart.
         self.speed = float(moved.max()) / max(apart, LEAST_GAP)
         reach = self._greatest * (apart + ARRIVAL_JITTER) + NOISE
         if (moved <= reach).all():
@@ -133,11 +132,11 @@ class Watch:
         )
 
     def _time_between(self, before: ArmState, state: ArmState) -> float:
-        """What lies at most between the measurements of two states [s].
+        """Upper bound of the time between the measurements of two states [s].
 
-        States that a busy machine was late for arrive together, so what their source says counts
-        where it is more; but no more than a state may be old, as that clock is not ours and may be
-        set.
+        States that a busy machine received late arrive together, so the source's own time is used
+        if it is longer. It is bounded by the largest age of a state, since the source's clock may
+        be adjusted.
         """
         apart = max(state.stamp - before.stamp, 0.0)
         if before.measured is None or state.measured is None:

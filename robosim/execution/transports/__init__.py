@@ -1,4 +1,4 @@
-"""Ways to reach an arm. Each is a Transport named by an entry point of the group
+"""Transports to an arm. Each is a Transport, registered as an entry point of
 `robosim.transports`."""
 
 from __future__ import annotations
@@ -19,27 +19,26 @@ GROUP = "robosim.transports"
 
 
 class Transport(Protocol):
-    """A way to reach an arm; `robosim stream --to NAME` offers it."""
+    """Transport to an arm, available as `robosim stream --to NAME`."""
 
     @property
     def summary(self) -> str:
         """One line for --help."""
 
     def add_arguments(self, parser: argparse._ActionsContainer) -> None:
-        """Add this transport's own options, each beginning with the transport's name where it would
-        clash."""
+        """Add the transport's own options; options that could clash start with the transport's
+        name."""
 
     def connect(
         self, model: Model, joint_names: tuple[str, ...], options: argparse.Namespace
     ) -> Arm:
-        """Reach the arm.
+        """Connect to the arm.
 
         Args:
             model: the robot that is to move.
-            joint_names: the joints that the plan moves.
-            options: what `add_arguments` declared; where the caller has a plan, its first positions
-            also, by joint
-                name, as `plan_start`.
+            joint_names: joints that the plan moves.
+            options: values of the options of `add_arguments`; if the caller has a plan, also its
+                first positions by joint name, as `plan_start`.
 
         Raises:
             MissingDependencyError: a package is not installed; the message says how to get it.
@@ -48,13 +47,17 @@ class Transport(Protocol):
 
 
 def transport_names() -> list[str]:
-    """The names that can follow --to."""
+    """Return the valid names for --to."""
     return sorted({point.name for point in entry_points(group=GROUP)})
 
 
 def find_transport(name: str) -> Transport:
-    """The transport of that name. Raises ExecutionError naming the known ones, and
-    MissingDependencyError when its module needs what is not installed."""
+    """Return the transport of that name.
+
+    Raises:
+        ExecutionError: there is no such transport; the message lists the known ones.
+        MissingDependencyError: the transport's module needs a package that is not installed.
+    """
     for point in entry_points(group=GROUP):
         if point.name == name:
             try:

@@ -17,8 +17,7 @@ __all__ = ["TRANSPORT", "SimTransport"]
 
 
 class SimTransport:
-    """A `SimulatedArm` that stands where the plan begins, in simulated time unless told
-    otherwise."""
+    """A `SimulatedArm` that starts where the plan begins, in simulated time by default."""
 
     summary = "a simulated arm in this process; needs nothing installed"
 
@@ -59,7 +58,7 @@ class SimTransport:
     def connect(
         self, model: Model, joint_names: tuple[str, ...], options: argparse.Namespace
     ) -> SimulatedArm:
-        """The arm. Where the model has joints that the plan does not move, they stay put."""
+        """Return the arm. Joints of the model that the plan does not move stay in place."""
         from robosim.execution.clock import monotonic
         from robosim.execution.profiles import PROFILES
         from robosim.execution.simulated import SimulatedArm
@@ -84,7 +83,7 @@ class SimTransport:
 
 
 def _initial(model: Model, start: Mapping[str, float], text: str | None) -> Mapping[str, float]:
-    """Positions by name: the plan's, then those of the option."""
+    """Return positions by name: those of the plan, overridden by those of the option."""
     known = {name: q for name, q in start.items() if name in model.position_names}
     if text is None:
         return known

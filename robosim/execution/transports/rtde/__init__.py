@@ -1,12 +1,14 @@
-"""UR arms without ROS: RTDE through `ur-rtde`, an optional package, for CB3 (125 Hz) and e-Series
+"""UR arms without ROS: RTDE through the optional package `ur-rtde`, for CB3 (125 Hz) and e-Series
 (500 Hz).
 
-Set points go out by servoj at the controller's rate, and not by the library's moveJ with a path:
-that one takes way points, a speed and a blend radius each, and times them itself, so neither the
-plan's timing nor its path between the way points would be kept, and both were checked. Servoing
-costs a lag of about the look-ahead time, and makes the motion depend on this machine's punctuality:
-therefore it has a process of its own, and watchdogs on both sides. No real controller was at hand:
-it is tested against a server that speaks the published protocol.
+Set points are sent by servoj at the controller's rate, and not by the library's moveJ with a path.
+moveJ takes waypoints, each with a speed and a blend radius, and times them itself. It would keep
+neither the plan's timing nor its path between the waypoints, both of which were checked. Servoing
+lags by about the look-ahead time, and depends on the punctuality of this machine; hence it has a
+process of its own, and watchdogs on both sides.
+
+No real controller was available: the transport is tested with a server that speaks the published
+protocol.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ __all__ = ["TRANSPORT", "RtdeTransport"]
 
 MODULES = ("rtde_control", "rtde_receive", "dashboard_client")
 
-# Option, default, least, greatest, what it is.
+# Option, default, smallest value, largest value, description.
 _NUMBERS = (
     ("gain", 2000.0, 100.0, 2000.0, "servoj gain: higher follows closer"),
     ("lookahead", 0.03, 0.03, 0.2, "servoj look-ahead time [s]: longer is smoother and lags more"),
@@ -43,12 +45,12 @@ _NUMBERS = (
 
 
 class RtdeTransport:
-    """`robosim stream --to rtde`."""
+    """The transport of `robosim stream --to rtde`."""
 
     summary = "a UR arm without ROS, through ur-rtde (not yet tried on a real controller)"
 
     def add_arguments(self, parser: argparse._ActionsContainer) -> None:
-        """Add the options, all beginning with --rtde."""
+        """Add the options, all starting with --rtde."""
         parser.add_argument(
             "--rtde-host", metavar="HOST", help="name or address of the UR controller"
         )
@@ -64,13 +66,12 @@ class RtdeTransport:
     def connect(
         self, model: Model, joint_names: tuple[str, ...], options: argparse.Namespace
     ) -> RtdeArm:
-        """Reach the arm and start the control program on it; nothing moves yet.
+        """Connect to the arm and start the control program on it; nothing moves yet.
 
         Raises:
             MissingDependencyError: ur-rtde is not installed.
             ExecutionError: no host was given, an option is out of range, the joints are not those
-            of one UR arm, or
-                the arm cannot be reached, is not ready, or is of another type.
+                of one UR arm, or the arm cannot be reached, is not ready, or is of another type.
         """
         host = options.rtde_host
         if not host:

@@ -1,4 +1,4 @@
-"""RtdeArm: the Arm at the other end of RTDE, served by a process of its own (`process`)."""
+"""`RtdeArm`: the Arm over RTDE, served by a process of its own (`process`)."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from robosim.processes import start_worker
 __all__ = ["RtdeArm", "RtdeGoal"]
 
 MODULE = "robosim.execution.transports.rtde.process"
-SILENT = 0.5  # [s] without a word from the process: the connection counts as lost
-ANSWER = 1.0  # [s] to wait for whether a goal is accepted
+SILENT = 0.5  # [s] without a message from the process: the connection counts as lost
+ANSWER = 1.0  # [s] to wait for the acceptance of a goal
 FINISH = 5.0  # [s] for the process to stop the arm and end
 
 
@@ -46,16 +46,16 @@ class RtdeGoal:
 
     @property
     def status(self) -> GoalStatus:
-        """Where it stands."""
+        """Current status of the goal."""
         return GoalStatus.EXECUTING if self._result is None else self._result.status
 
     @property
     def result(self) -> GoalResult | None:
-        """How it ended, or None while it goes on. A late refusal is an aborted goal."""
+        """Result of the goal, or None while it is executing. A late refusal is an aborted goal."""
         return self._result
 
     def cancel(self) -> None:
-        """Give it up: the arm slows down to rest and holds."""
+        """Cancel the goal: the arm slows down to rest and holds."""
         self._arm._tell({"cancel": self._number})
 
     def _settle(self, outcome: GoalResult | Rejection | None) -> None:
@@ -72,32 +72,34 @@ class RtdeGoal:
 class RtdeArm:
     """A UR arm over RTDE: CB3 at 125 Hz, e-Series at 500 Hz.
 
-    The arm follows servoj set points, one per control cycle, that a process of its own makes: of a
-    goal by the trajectory executor, or of a stream, whose rate may be lower. It never lets a joint
-    leave its limits or move further than its speed allows in a cycle, and stops the arm along its
-    direction of motion when set points, states or this process stop, or the robot may not move. A
-    protective stop or a lost connection ends its usefulness: connect again.
+    The arm follows servoj set points, one per control cycle, which a process of its own makes: from
+    a goal by the trajectory executor, or from a stream, whose rate may be lower. The process never
+    lets a joint leave its limits or move further in a cycle than its speed allows. It stops the arm
+    along its direction of motion if set points, states or this process stop, or if the robot may
+    not move. After a protective stop or a lost connection the object is of no further use: connect
+    again.
 
     Args:
         host: name or address of the controller.
         joint_names: the six joints, in the controller's order.
         lower, upper: (6,) position limits [rad].
-        speed: (6,) greatest speeds, finite [rad/s].
-        robot: what the robot is called; a UR type in it must be the controller's.
-        gain, lookahead: of servoj: 100 to 2000; 0.03 to 0.2 s. A higher gain and a shorter
-        look-ahead follow closer.
-        deceleration: of a stop, of the fastest joint [rad/s^2].
-        watchdog: the controller stops the arm when set points come more rarely [Hz].
-        timeout: for connecting [s].
+        speed: (6,) largest speeds, finite [rad/s].
+        robot: name of the robot; a UR type in the name must match the controller.
+        gain, lookahead: parameters of servoj: 100 to 2000; 0.03 to 0.2 s. A higher gain and a
+        shorter look-ahead follow more closely.
+        deceleration: deceleration of the fastest joint in a stop [rad/s^2].
+        watchdog: rate of set points below which the controller stops the arm [Hz].
+        timeout: time to connect [s].
 
     Attributes:
-        rate: of the controller [Hz]: 125 or 500.
-        requirements: what has to be known to be good before it moves: all that it tells.
-        events: what was refused, changed or given up, and why.
-        statistics: how punctual the process at the controller was; after `close`.
+        rate: rate of the controller [Hz]: 125 or 500.
+        requirements: conditions that must be known to hold before motion: all that the arm reports.
+        events: what was refused, changed or aborted, and why.
+        statistics: punctuality of the process at the controller; available after `close`.
 
-    Raises ExecutionError when the arm cannot be reached, is not ready, or is another one; it says
-    what to do.
+    Raises:
+        ExecutionError: the arm cannot be reached, is not ready, or is of another type; the message
+            says what to do.
     """
 
     def __init__(
@@ -142,7 +144,7 @@ class RtdeArm:
         self.requirements = REAL_ARM
         self.events: list[Event] = []
         self.statistics = ""
-        # What the library prints is of use only when something goes wrong.
+        # Output of the library, shown only if something goes wrong.
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `_end`)
         self._parent, child = Pipe()
         with child:
@@ -171,8 +173,7 @@ class RtdeArm:
             raise ExecutionError(message["error"])
         return float(message["ready"]["rate"])
 
-    # -- The port
-    # --------------------------------------------------------------------------------------------
+    # Arm interface
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -180,7 +181,7 @@ class RtdeArm:
         return self._names
 
     def clock(self) -> float:
-        """Now [s]: the monotonic clock of this machine."""
+        """Return the monotonic time of this machine [s]."""
         return monotonic()
 
     def sleep_until(self, time: float) -> None:
@@ -188,11 +189,12 @@ class RtdeArm:
         sleep_until(time)
 
     def state(self) -> ArmState | None:
-        """The last state. Its stamp is when the controller's own time was last seen to move on."""
+        """Return the last state. Its stamp is when the controller's own time was last seen to
+        advance."""
         return self._state
 
     def status(self) -> ArmStatus:
-        """Whether the arm would follow."""
+        """Return the arm's readiness to follow commands."""
         status = self._status
         if not self._alive:
             return ArmStatus(
@@ -201,8 +203,11 @@ class RtdeArm:
         return status
 
     def send(self, goal: Goal) -> GoalHandle | Rejection:
-        """Send a whole trajectory. Waits for the answer, for one control cycle as a rule and 1 s at
-        most: after that a refusal comes as the handle's result."""
+        """Send a whole trajectory.
+
+        Waits for the answer, normally for one control cycle and at most 1 s. A later refusal comes
+        as the handle's result.
+        """
         with self._lock:
             self._number += 1
             handle = RtdeGoal(self, self._number)
@@ -212,19 +217,21 @@ class RtdeArm:
         return handle if handle._rejection is None else handle._rejection
 
     def stream(self, setpoint: Setpoint) -> None:
-        """Send one set point, at the controller's rate or a lower one that divides it. The arm
-        holds when none comes for 0.1 s, and when one is further away than a joint moves in 0.05 s:
-        then stop sending for that long to begin again. A velocity is not used."""
+        """Send one set point, at the controller's rate or at a lower one that divides it.
+
+        The arm holds if no set point comes for 0.1 s, or if one is further away than a joint moves
+        in 0.05 s. To restart, send nothing for that long. Velocities are not used.
+        """
         self._tell(
             {"setpoint": np.asarray(setpoint.position, dtype=float).tolist(), "time": monotonic()}
         )
 
     def stop(self) -> None:
-        """Give up what goes on: slow down to rest and hold."""
+        """Cancel the present motion: slow down to rest and hold."""
         self._tell({"stop": True})
 
     def close(self) -> None:
-        """Stop, end the robot's program, and let go of the connection. May be called twice."""
+        """Stop, end the robot's program, and close the connection. May be called twice."""
         if self._closing:
             return
         self._closing = True
@@ -232,7 +239,7 @@ class RtdeArm:
         self._end(FINISH)
 
     def __enter__(self) -> RtdeArm:
-        """The arm itself; leaving the block closes it."""
+        """Return the arm itself; leaving the block closes it."""
         return self
 
     def __exit__(
@@ -243,16 +250,14 @@ class RtdeArm:
     ) -> None:
         self.close()
 
-    # -- The process
-    # ----------------------------------------------------------------------------------------
+    # Process
 
     @property
     def _alive(self) -> bool:
         return not (self._lost or self._closing) and monotonic() - self._heard < SILENT
 
     def _tell(self, message: dict[str, Any]) -> None:
-        # A process that does not listen must not make us wait: what cannot be sent is as good as
-        # lost.
+        # A process that does not listen must not block this one; messages to it count as lost.
         if self._alive or ("close" in message and not self._lost):
             with contextlib.suppress(OSError), self._lock:
                 self._parent.send_bytes(wire.encode(message))
@@ -315,7 +320,7 @@ class RtdeArm:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        if self._listener is not None:  # it comes to its end with the process
+        if self._listener is not None:  # the listener ends with the process
             self._listener.join()
         self._lose("the connection is closed")
         self._parent.close()

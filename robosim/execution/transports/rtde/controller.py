@@ -1,9 +1,9 @@
-"""A UR controller through `ur-rtde`, as much of it as following set points needs.
+"""`Controller`: a UR controller through `ur-rtde`, as far as following set points requires.
 
-To be used in a process of its own only: the library writes to the standard output, may block for
-seconds, and after a lost connection connects anew by itself, uploads its program again and repeats
-its last command, wherever the arm is by then. So `connect` ends by forbidding this process to open
-anything more: what the library lost stays lost.
+For use only in a process of its own. The library writes to the standard output and may block for
+seconds. After a lost connection it reconnects by itself, uploads its program again and repeats its
+last command, wherever the arm is by then. `start` therefore ends by forbidding this process to open
+any more files or sockets, so a lost connection stays lost.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Controller", "Lost", "Reading"]
 
 Array = NDArray[np.float64]
 
-# Runtime states of RTDE in which a program is there: playing, pausing, paused, resuming.
+# Runtime states of RTDE in which a program exists: playing, pausing, paused, resuming.
 _PLAYING, _PROGRAM = 2, (2, 3, 4, 5)
 _RUNNING = 7  # robot mode: brakes released
 _SAFETY_MODES = {mode.value: mode for mode in SafetyMode}
@@ -41,19 +41,18 @@ _OUTPUTS = [
 
 
 class Lost(Exception):
-    """The connection is gone, or the library failed: this process cannot do anything for the arm
-    any more."""
+    """The connection is lost, or the library failed: this process can do no more for the arm."""
 
 
 class Reading(NamedTuple):
-    """The controller's last state.
+    """Last state of the controller.
 
     Attributes:
-        timestamp: on the controller's clock [s].
+        timestamp: time on the controller's clock [s].
         position, velocity: (6,) [rad, rad/s].
-        safety_mode: None where the controller reports one that is not known.
-        program_running: our program is there; it may be paused.
-        paused: it is there, and does nothing.
+        safety_mode: None if the controller reports an unknown one.
+        program_running: True if the uploaded program exists; it may be paused.
+        paused: True if the program exists and is not playing.
         speed_scaling: 0 to 1; 0 while the program is paused.
     """
 
@@ -67,7 +66,7 @@ class Reading(NamedTuple):
 
     @property
     def trouble(self) -> str:
-        """Why the arm must not be commanded, or ""."""
+        """Reason why the arm must not be commanded, or ""."""
         if self.safety_mode not in _MOVING_MODES:
             name = "not known" if self.safety_mode is None else self.safety_mode.name
             return f"the safety mode is {name}"
@@ -75,22 +74,24 @@ class Reading(NamedTuple):
 
 
 class Controller:
-    """Connects, and uploads the library's control program; nothing moves yet.
+    """Connection to a controller; nothing moves yet.
+
+    `start` uploads the library's control program.
 
     Args:
         host: name or address.
-        gain, lookahead: of servoj; 100 to 2000, and 0.03 to 0.2 s.
-        watchdog: the controller ends the program, which stops the arm, when commands come more
-        rarely [Hz].
+        gain, lookahead: parameters of servoj; 100 to 2000, and 0.03 to 0.2 s.
+        watchdog: rate of commands below which the controller ends the program, which stops the arm
+            [Hz].
 
     Attributes:
-        model: what the dashboard calls the arm.
-        e_series: whether it is newer than CB3.
-        rate: of its control cycle [Hz].
+        model: name of the arm on the dashboard.
+        e_series: True if the controller is newer than CB3.
+        rate: rate of its control cycle [Hz].
 
     Raises:
-        ExecutionError: something does not answer, or the arm is not ready to be commanded; it says
-        what to do.
+        ExecutionError: the controller does not answer, or the arm is not ready to be commanded; the
+            message says what to do.
     """
 
     def __init__(self, host: str, *, gain: float, lookahead: float, watchdog: float) -> None:
@@ -124,8 +125,7 @@ class Controller:
             raise ExecutionError(f"RTDE of {host} (port 30004) does not answer: {error}") from None
 
     def start(self, host: str) -> None:
-        """Upload the control program and let it run. Raises ExecutionError when the arm is not
-        ready for it."""
+        """Upload and run the control program. Raises ExecutionError if the arm is not ready."""
         from rtde_control import RTDEControlInterface
 
         reading = self.read()
@@ -148,12 +148,12 @@ class Controller:
             raise ExecutionError(
                 f"the control program does not start on {host}: {text}{hint}"
             ) from None
-        # From here on no file or socket can be opened; 1 and not 0, because polling counts against
-        # the limit too.
+        # From here on no file or socket can be opened. The limit is 1, not 0, because polling
+        # counts against it, too.
         resource.setrlimit(resource.RLIMIT_NOFILE, (1, 1))
 
     def read(self) -> Reading:
-        """The last state. Raises Lost when states cannot come any more."""
+        """Return the last state. Raises Lost if no more states can come."""
         receive = self._receive
         if not receive.isConnected() or (
             self._control is not None and not self._control.isConnected()
@@ -172,16 +172,16 @@ class Controller:
         )
 
     def servo(self, position: Array) -> bool:
-        """Command the joints' position for the next control cycle; False when the controller does
-        not take it.
+        """Command the position of the joints for the next control cycle; False if it is not
+        accepted.
 
-        From the first one on, the controller's watchdog wants one regularly. Raises Lost.
+        After the first command, the controller's watchdog requires commands regularly. Raises Lost.
         """
         try:
             if not self._watched:
                 self._watched = bool(self._control.setWatchdog(self._watchdog))
             return self._watched and bool(
-                # Speed and acceleration are there for the form: the library ignores them.
+                # Speed and acceleration are required arguments that the library ignores.
                 self._control.servoJ(
                     position.tolist(), 0.5, 0.5, 1 / self.rate, self._lookahead, self._gain
                 )
@@ -197,7 +197,6 @@ class Controller:
                 self._control.stopScript()
 
     def abandon(self) -> None:
-        """Have the controller end the program, which holds our last set point and could be resumed
-        with it."""
+        """End the program, which holds the last set point and could be resumed with it."""
         with contextlib.suppress(RuntimeError):
             self._dashboard.stop()

@@ -1,5 +1,4 @@
-"""Which of a robot's joints are the six of a UR arm, and whether the arm is the one that was
-planned for."""
+"""Selection of the six joints of a UR arm, and comparison of the arm with the planned one."""
 
 from __future__ import annotations
 
@@ -13,12 +12,12 @@ __all__ = ["check_model", "ur_order"]
 
 
 def ur_order(joint_names: Sequence[str]) -> tuple[str, ...]:
-    """A UR arm's joints in its controller's order, among names that may have a common prefix
-    (`tf_prefix`).
+    """Return the joints of a UR arm in its controller's order, from names with an optional common
+    prefix (`tf_prefix`).
 
     Raises:
-        ExecutionError: the names are not the six joints of one UR arm; it names what is missing or
-        extra.
+        ExecutionError: the names are not the six joints of one UR arm; the message names the
+            missing or extra ones.
     """
     pans = [name for name in joint_names if name.endswith(UR_JOINTS[0])]
     if len(pans) != 1:
@@ -39,18 +38,17 @@ def ur_order(joint_names: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_model(planned: str, controller: str, e_series: bool) -> None:
-    """Refuse to move another arm than the one that was planned for.
+    """Refuse to move an arm of another type than the planned one.
 
     Args:
-        planned: the robot's name in its description; one that says no UR type ("my_cell") is not
-        judged.
-        controller: what the dashboard calls the arm: "UR5", with or without an "e".
-        e_series: whether the controller is newer than CB3. Arms without an "e" that only exist for
-        it (UR16, UR20,
-            ...) are compared by their number.
+        planned: name of the robot in its description; a name without a UR type ("my_cell") is not
+            checked.
+        controller: name of the arm on the dashboard: "UR5", with or without an "e".
+        e_series: True if the controller is newer than CB3. Arms without an "e" that exist only for
+            newer controllers (UR16, UR20, ...) are compared by their number.
 
     Raises:
-        ExecutionError: they differ.
+        ExecutionError: the types differ.
     """
     asked, is_there = _type(planned), _type(controller)
     if asked is None or is_there is None:

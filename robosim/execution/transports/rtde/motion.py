@@ -1,8 +1,8 @@
-"""The position that the joints are given in each cycle: what is wanted, bounded; or a ramp to rest.
+"""Commanded position of the joints in each cycle: the wanted position, bounded; or a ramp to rest.
 
-A stop slows all joints down together, each with constant deceleration and in the direction in which
-it moves: the one that needs longest at the full deceleration sets the time T, and q(t) = q0 + v0 (t
-- t^2 / 2T).
+A stop slows all joints down together, each with constant deceleration along its direction of
+motion. The joint that needs the longest time T at the full deceleration determines the time for
+all: q(t) = q0 + v0 (t - t^2 / 2T).
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ __all__ = ["Motion", "Playout"]
 
 Array = NDArray[np.float64]
 
-_JUMP = 0.05  # [s] of the greatest speed: a set point further away is a mistake, not a late one
+_JUMP = 0.05  # [s] at the largest speed: a set point further away is an error, not a late one
 
 
 class Motion:
     """Bounded motion of n joints in steps of one period.
 
     Args:
-        joint_names: (n).
+        joint_names: (n) names of the joints.
         lower, upper: (n,) position limits.
-        speed: (n,) greatest speeds, finite.
-        deceleration: of a stop [rad/s^2].
-        period: [s].
-        position: (n,) where the joints are.
+        speed: (n,) largest speeds, finite.
+        deceleration: deceleration of a stop [rad/s^2].
+        period: length of a step [s].
+        position: (n,) present position of the joints.
 
     Attributes:
-        position: (n,) commanded last.
-        velocity: (n,) with which it was reached.
+        position: (n,) position commanded last.
+        velocity: (n,) velocity of the last step.
     """
 
     def __init__(
@@ -54,8 +54,8 @@ class Motion:
         self.restart(position)
 
     def restart(self, position: Array) -> None:
-        """Be at rest at `position`."""
-        # Where the arm stands a little outside its limits, it may come back.
+        """Restart at rest at `position`."""
+        # An arm that is slightly outside its limits may return.
         lower, upper = np.minimum(self._lower, position), np.maximum(self._upper, position)
         self._guard = Guard(self._names, lower, upper, self._speed, position)
         self.position: Array = position.copy()
@@ -63,11 +63,12 @@ class Motion:
 
     @property
     def at_rest(self) -> bool:
-        """Whether the last step did not move anything."""
+        """True if the last step moved nothing."""
         return not self.velocity.any()
 
     def refusal(self, wanted: Array, last: Array | None = None) -> str:
-        """Why `wanted` cannot come next after `last`, by default the present position; or ""."""
+        """Return the reason why `wanted` cannot follow `last` (default: the present position), or
+        ""."""
         last = self.position if last is None else last
         if wanted.shape != self.position.shape:
             return f"a set point has {len(self.position)} positions, this one {wanted.size}"
@@ -85,15 +86,15 @@ class Motion:
         return ""
 
     def step_to(self, wanted: Array) -> str:
-        """Go to `wanted`, as far as limits and one period allow. Returns what was changed and why,
-        or ""."""
+        """Move to `wanted`, as far as limits and one period allow. Returns a description of
+        changes, or ""."""
         last = self.position
         self.position, complaint = self._guard.pass_on(wanted, self._period)
         self.velocity = (self.position - last) / self._period
         return complaint
 
     def brake(self) -> None:
-        """One step of slowing down to rest."""
+        """Make one step of slowing down to rest."""
         time = float(np.max(np.abs(self.velocity))) / self._deceleration
         if time <= self._period:
             self.velocity = np.zeros_like(self.velocity)
@@ -103,42 +104,42 @@ class Motion:
 
 
 class Playout:
-    """Set points that come at about a rate, handed out evenly: one cycle's share in each cycle.
+    """Set points that arrive at an approximate rate, played out evenly, a part in each cycle.
 
-    A set point is spread over as many cycles as lie between two of them, and the first waits until
-    the one after it is there: so neither a slower rate nor a late message is felt, at the price of
-    one interval's delay.
+    A set point is spread over the number of cycles between two set points. The first one waits
+    until the second has arrived. A lower rate or a late message has therefore no effect on the
+    motion, at the cost of a delay of one interval.
 
     Attributes:
-        last: (n,) the newest set point; before the first, where the arm is.
+        last: (n,) newest set point; before the first one, the arm's position.
     """
 
     def __init__(self, period: float, position: Array) -> None:
         self.last = position
         self._period = period
-        self._waiting: deque[Array] = deque(maxlen=3)  # more than that would be delay
+        self._waiting: deque[Array] = deque(maxlen=3)  # more would add delay
         self._arrivals: deque[float] = deque(maxlen=6)
         self._target = position
-        self._cycles = 0  # until the target
+        self._cycles = 0  # cycles until the target
         self._running = False
 
     def put(self, wanted: Array, now: float) -> None:
-        """A set point has come."""
+        """Add a set point."""
         self._arrivals.append(now)
         self._waiting.append(wanted)
         self.last = wanted
 
     def age(self, now: float) -> float:
-        """How long the last set point is ago [s]; infinite when there was none."""
+        """Time since the last set point [s]; infinite if there was none."""
         return now - self._arrivals[-1] if self._arrivals else np.inf
 
     def next(self, position: Array, *, flush: bool = False) -> Array | None:
-        """Where to be after this cycle, coming from `position`; None when there is nothing to go
-        to.
+        """Return the position after this cycle, starting from `position`; None if there is no
+        target.
 
         Args:
-            position: (n,) now.
-            flush: hand out the first, even if nothing has come after it.
+            position: (n,) present position.
+            flush: True to play out the first set point even if no other has arrived after it.
         """
         if self._cycles == 0:
             if len(self._waiting) < (1 if self._running or flush else 2):
@@ -150,7 +151,7 @@ class Playout:
         return wanted
 
     def _interval(self) -> int:
-        """Cycles between two set points."""
+        """Number of cycles between two set points."""
         if len(self._arrivals) < 2:
             return 1
         between = sorted(b - a for a, b in pairwise(self._arrivals))[(len(self._arrivals) - 1) // 2]

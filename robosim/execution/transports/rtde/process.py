@@ -1,10 +1,10 @@
-"""The process at the controller: one turn per control cycle, with a deadline loop of its own.
+"""The process at the controller: one iteration per control cycle, in a deadline loop of its own.
 
-In each turn it reads the controller's state, takes what its parent has sent, computes the next
-position (a goal's, by the trajectory executor; or a stream's; or a ramp to rest; or the same again)
-and commands it. Being a process, it keeps its deadlines whatever its parent computes, and can be
-ended whatever the library does. It stops the arm when the parent is gone, when set points stop
-coming, when states do, and when the robot may not move.
+Each iteration reads the controller's state, receives messages of the parent, computes the next
+position and commands it. The position is that of a goal (by the trajectory executor), of a stream,
+of a ramp to rest, or unchanged. As a separate process it keeps its deadlines regardless of the
+parent's load, and can be ended regardless of the library's state. It stops the arm if the parent is
+gone, if set points or states stop coming, and if the robot may not move.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
-import numpy.ma  # percentiles import it when first used, and then no file can be opened any more
+import numpy.ma  # percentiles import it on first use, when no file can be opened any more
 from numpy.typing import NDArray
 
 from robosim.errors import ExecutionError
@@ -39,17 +39,16 @@ Array = NDArray[np.float64]
 
 STALE = 0.1  # [s] without a new state: stop
 GONE = 2.0  # [s] without a new state: the connection is lost
-GRACE = 0.2  # [s] in which the robot itself says why it stopped, before its program is ended
+GRACE = 0.2  # [s] for the robot to report why it stopped, before its program is ended
 STREAM_TIMEOUT = 0.1  # [s] without a new set point: the stream has ended
-AT_TARGET = 1e-3  # [rad] from its last set point: it ended where it was meant to
-# The path's is that of UR's ROS driver; at the end it is content with 0.1 rad, and waits for ever
-# for it.
+AT_TARGET = 1e-3  # [rad] from the last set point: the stream ended as intended
+# The path tolerance is that of UR's ROS driver. At the goal that driver accepts 0.1 rad, and waits
+# without limit.
 TOLERANCES = ControllerTolerances(path=0.2, goal=0.02, stopped_velocity=0.05, goal_time=2.0)
 
 
 class Driver:
-    """Serves one parent and one controller until the parent has enough, or the connection is
-    lost."""
+    """Serves one parent and one controller until the parent closes, or the connection is lost."""
 
     def __init__(self, parent: Connection, controller: Controller, options: dict[str, Any]) -> None:
         self._parent, self._controller = parent, controller
@@ -58,7 +57,7 @@ class Driver:
         self._loop = DeadlineLoop(controller.rate)
         self._period = 1.0 / controller.rate
         self._reading = controller.read()
-        self._seen = monotonic()  # when the controller's state was last a new one
+        self._seen = monotonic()  # time of the last new state of the controller
         self._motion = Motion(
             self._names,
             lower,
@@ -76,13 +75,13 @@ class Driver:
         self._goals: dict[int, ExecutorGoal] = {}
         self._doing = "idle"  # idle (not servoing yet), hold, goal, stream, brake
         self._fault = ""
-        self._why = ""  # the stop that goes on
+        self._why = ""  # reason of the present stop
         self._closing = False
-        self._refused: float | None = None  # since when no set point has been taken
+        self._refused: float | None = None  # time since which no set point has been accepted
         self._failed_at, self._given_up = np.inf, False
 
     def run(self) -> None:
-        """Until the end. Raises Lost."""
+        """Run until closed. Raises Lost."""
         while not (
             self._closing and (self._motion.at_rest or self._doing == "idle" or self._fault)
         ):
@@ -101,8 +100,7 @@ class Driver:
             self._controller.finish()
         self._send({"closed": str(self._loop.statistics())})
 
-    # -- The controller's side
-    # ------------------------------------------------------------------------------
+    # Controller side
 
     def _read(self, now: float) -> None:
         reading = self._controller.read()
@@ -117,13 +115,13 @@ class Driver:
             self._stop(f"the controller has sent no new state for {STALE:g} s")
 
     def _move(self, now: float) -> None:
-        if self._reading.paused:  # the library sends nothing then, and the arm stands where it is
+        if self._reading.paused:  # the library sends nothing then, and the arm stands still
             self._motion.step_to(self._motion.position)
             self._refused = None
             return
-        # What was not taken is sent again: the library hears of the program over a connection of
-        # its own, and may know a little later than we that a pause has ended, or a little sooner
-        # why nothing is taken any more.
+        # A position that was not accepted is sent again. The library learns about the program over
+        # a connection of its own: slightly later that a pause has ended, or slightly earlier that
+        # commands are not accepted any more.
         if self._refused is None:
             self._step(now)
         if self._controller.servo(self._motion.position):
@@ -134,7 +132,7 @@ class Driver:
             self._fail("the controller does not take set points")
 
     def _step(self, now: float) -> None:
-        """The position of this cycle."""
+        """Compute the position of this cycle."""
         motion = self._motion
         if self._doing == "goal":
             self._follow_goal()
@@ -148,7 +146,7 @@ class Driver:
 
     def _follow_goal(self) -> None:
         goal = self._executor.goal
-        if goal is None:  # it was cancelled or preempted since
+        if goal is None:  # cancelled or preempted meanwhile
             self._doing = "brake"
             self._motion.brake()
             return
@@ -162,7 +160,7 @@ class Driver:
         if self._executor.goal is not None or (result is not None and result.ok):
             self._motion.step_to(wanted)
             self._doing = "goal" if result is None else "hold"
-        else:  # given up: slow down from where it was commanded to be, not from where it is
+        else:  # aborted: slow down from the commanded position, not from the measured one
             self._doing = "brake"
             self._motion.brake()
 
@@ -170,7 +168,7 @@ class Driver:
         motion, playout = self._motion, self._playout
         silent = playout.age(now) > STREAM_TIMEOUT
         wanted = playout.next(motion.position, flush=silent)
-        if wanted is None:  # late, or the last there is: slow down meanwhile
+        if wanted is None:  # late, or the last set point: slow down meanwhile
             motion.brake()
         elif complaint := motion.step_to(wanted):
             self._note(complaint)
@@ -179,8 +177,7 @@ class Driver:
             if np.abs(motion.position - playout.last).max() > AT_TARGET:
                 self._note(f"no set point for {STREAM_TIMEOUT:g} s: holding")
 
-    # -- The parent's side
-    # ----------------------------------------------------------------------------------
+    # Parent side
 
     def _listen(self) -> None:
         try:
@@ -243,15 +240,14 @@ class Driver:
         self._playout.put(wanted, sent)
 
     def _begin(self, what: str) -> None:
-        if self._doing == "idle":  # begin where the arm is, not where it was when we connected
+        if self._doing == "idle":  # start from the arm's present position
             self._motion.restart(self._reading.position)
         self._doing = what
 
-    # -- Stopping, and telling
-    # --------------------------------------------------------------------------------
+    # Stops and reports
 
     def _stop(self, why: str) -> None:
-        """Slow down to rest, and say why if it is not what was asked for."""
+        """Slow down to rest, and report the reason unless it was requested."""
         if self._doing in ("goal", "stream"):
             self._doing = "brake"
             if why:
@@ -270,15 +266,17 @@ class Driver:
             self._send({"id": number, "result": wire.outcome_fields(GoalResult(status, code, why))})
 
     def _fail(self, why: str) -> None:
-        """The robot must not be commanded any more: it has stopped by itself, and must not resume
-        by itself."""
+        """Handle a fault: the robot must not be commanded any more.
+
+        It has stopped by itself and must not resume by itself.
+        """
         self._fault = f"{why}; connect again when the arm is ready"
         self._stop(why)
         self._note(why)
         self._failed_at = monotonic()
 
     def _give_up(self) -> None:
-        """Have the program ended, which holds our last set point and could be resumed with it."""
+        """End the program, which holds the last set point and could be resumed with it."""
         self._given_up = True
         if self._doing != "idle" and self._reading.program_running:
             self._controller.abandon()
@@ -323,7 +321,7 @@ class Driver:
 
 
 def main() -> None:
-    """Run with a connected socket's number and the options, as JSON, as the last two arguments."""
+    """Run with a connected socket's number and the options in JSON as the last two arguments."""
     parent = Connection(int(sys.argv[-2]))
     options = wire.decode(sys.argv[-1].encode())
     try:
@@ -343,7 +341,7 @@ def main() -> None:
         parent.send_bytes(wire.encode(message))
         if "ready" in message:
             driver.run()
-    except Exception as error:  # whatever it is, the arm must not be left with our last set point
+    except Exception as error:  # in any case, the arm must not be left with the last set point
         reason = (
             str(error)
             if isinstance(error, Lost)
@@ -352,5 +350,5 @@ def main() -> None:
         with contextlib.suppress(OSError):
             parent.send_bytes(wire.encode({"lost": reason}))
         controller.abandon()
-    # Without tidying up: the library's threads may hang.
+    # Exit without cleanup, since the library's threads may hang.
     os._exit(0)

@@ -1,8 +1,9 @@
-"""What the two processes of this transport say to each other: JSON texts, one per message.
+"""Messages between the two processes of this transport: JSON texts.
 
-To the process at the controller: {"goal": ...}, {"cancel": id}, {"setpoint": [...]}, {"stop":
-true}, {"close": true}. From it: {"ready": ...} or {"error": text} once; {"answer": ...} and
-{"result": ...} about goals; {"note": text}; and a state per control cycle.
+- To the process at the controller: {"goal": ...}, {"cancel": id}, {"setpoint": [...]}, {"stop":
+  true}, {"close": true}.
+- From it: {"ready": ...} or {"error": text} once; {"answer": ...} and {"result": ...} about goals;
+  {"note": text}; and a state per control cycle.
 """
 
 from __future__ import annotations
@@ -37,18 +38,18 @@ _POINTS = ("desired", "actual", "error")
 
 
 def encode(message: dict[str, Any]) -> bytes:
-    """The bytes of a message. Numbers survive to the last bit, NaN too."""
+    """Encode a message. Numbers are preserved to the last bit, including NaN."""
     return json.dumps(message).encode()
 
 
 def decode(data: bytes) -> dict[str, Any]:
-    """The message of some bytes."""
+    """Decode a message."""
     message: dict[str, Any] = json.loads(data)
     return message
 
 
 def goal_fields(goal: Goal) -> dict[str, Any]:
-    """A goal as a message."""
+    """Convert a goal to a message."""
     points = [
         {"time": point.time_from_start, **{name: getattr(point, name).tolist() for name in _FIELDS}}
         for point in goal.trajectory.points
@@ -64,7 +65,7 @@ def goal_fields(goal: Goal) -> dict[str, Any]:
 
 
 def goal(fields: dict[str, Any]) -> Goal:
-    """The goal of a message."""
+    """Convert a message to a goal."""
     points = tuple(
         JointTrajectoryPoint(point["time"], *(np.array(point[name]) for name in _FIELDS))
         for point in fields["points"]
@@ -78,21 +79,21 @@ def goal(fields: dict[str, Any]) -> Goal:
 
 
 def outcome_fields(outcome: GoalResult | Rejection) -> dict[str, Any]:
-    """How a goal ended, or why it was refused, as a message."""
+    """Convert the result of a goal, or its refusal, to a message."""
     if isinstance(outcome, Rejection):
         return {"reason": outcome.reason.value, "text": outcome.text}
     return {"status": outcome.status, "code": outcome.error_code, "text": outcome.error_string}
 
 
 def outcome(fields: dict[str, Any]) -> GoalResult | Rejection:
-    """The outcome of a message."""
+    """Convert a message to the result of a goal, or its refusal."""
     if "reason" in fields:
         return Rejection(RejectReason(fields["reason"]), fields["text"])
     return GoalResult(GoalStatus(fields["status"]), ErrorCode(fields["code"]), fields["text"])
 
 
 def state_fields(state: ArmState, status: ArmStatus) -> dict[str, Any]:
-    """State and status as a message."""
+    """Convert state and status to a message."""
     return {
         "q": state.position.tolist(),
         "v": state.velocity.tolist(),
@@ -105,19 +106,19 @@ def state_fields(state: ArmState, status: ArmStatus) -> dict[str, Any]:
 
 
 def feedback_fields(feedback: Feedback) -> dict[str, Any]:
-    """How a goal is followed, as a message."""
+    """Convert feedback on a goal to a message."""
     points = {name: [values.tolist() for values in getattr(feedback, name)] for name in _POINTS}
     return {"stamp": feedback.stamp, "time": feedback.time, **points}
 
 
 def feedback(fields: dict[str, Any], joint_names: tuple[str, ...]) -> Feedback:
-    """The feedback of a message."""
+    """Convert a message to feedback on a goal."""
     points = (PointState(*map(np.array, fields[name])) for name in _POINTS)
     return Feedback(fields["stamp"], fields["time"], joint_names, *points)
 
 
 def status(fields: dict[str, Any]) -> ArmStatus:
-    """The status of a message."""
+    """Convert a message to a status."""
     safety = fields["safety"]
     return ArmStatus(
         controller_active=fields["active"],
