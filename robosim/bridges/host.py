@@ -92,8 +92,10 @@ def _has_handler() -> bool:
 
 
 def _close(process: int) -> None:
-    """Close the calls as Python ends: XLA's threads may still run code, and must not enter an
-    interpreter that is gone."""
+    """Close the calls as Python ends.
+
+    XLA's threads may still run code, and must not enter an interpreter that is gone.
+    """
     if os.getpid() == process:  # a forked child has none of XLA's threads
         _engine.close_xla_calls()
 

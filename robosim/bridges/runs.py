@@ -172,11 +172,10 @@ class Runs:
     def vjp(
         self, operands: Sequence[Array | None], q: Array, v: Array, q_bar: Array, v_bar: Array
     ) -> list[Array | None]:
-        """Gradient of a loss of all stored states in each operand, for each run with all leading
-        axes.
+        """Gradient of a loss of all stored states in each operand, for each run by itself.
 
-        The gradient of an operand that several runs share is the sum over these runs; the caller
-        must take it.
+        Gradients have all leading axes. The gradient of an operand that several runs share is the
+        sum over these runs, which the caller must take.
 
         Args:
             operands: as in `forward`.
@@ -219,8 +218,10 @@ class Runs:
     def _flat(
         self, operands: Sequence[Array | None], leading: tuple[int, ...]
     ) -> list[Array | None]:
-        """Flatten the leading axes to one: of all runs, or of length 1 for shared controls or
-        parameters."""
+        """Flatten the leading axes.
+
+        There is one axis, of all runs, or of length 1 for shared controls or parameters.
+        """
         count = math.prod(leading)
         is_alike = [x is None or math.prod(x.shape[: len(leading)]) == 1 for x in operands]
         is_alike[:2] = False, False

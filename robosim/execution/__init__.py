@@ -1,2 +1,1 @@
-"""Execution of plans without ROS: the interface to an arm, the controller's semantics, simulation,
-streaming."""
+"""Execution of plans without ROS: arm interface, controller semantics, simulation, streaming."""

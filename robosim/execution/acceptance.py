@@ -47,8 +47,7 @@ class AcceptanceRules:
 
 
 def check(trajectory: JointTrajectory, now: float, rules: AcceptanceRules) -> Rejection | None:
-    """Return None if a controller would accept the trajectory at `now` [s], else the first reason
-    against it."""
+    """Return None if a controller would accept the trajectory at `now` [s], else a rejection."""
     return (
         _check_names(trajectory, rules)
         or _check_end(trajectory, now, rules)
@@ -159,8 +158,10 @@ class _Bounds(NamedTuple):
     tolerance: float
 
     def outside(self, values: Array) -> NDArray[np.bool_]:
-        """Mark values (..., n) that are outside; for values that are not finite the result is
-        arbitrary."""
+        """Mark values (..., n) that are outside.
+
+        For values that are not finite the result is arbitrary.
+        """
         margin = self.tolerance * np.maximum(1.0, np.abs(values))
         outside: NDArray[np.bool_] = (values < self.lower - margin) | (values > self.upper + margin)
         return outside
@@ -169,8 +170,7 @@ class _Bounds(NamedTuple):
 def _check_limits(
     trajectory: JointTrajectory, known: Sequence[str], limits: TrajectoryLimits, tolerance: float
 ) -> Rejection | None:
-    """Check all values of a field at once, then describe the flaw of the first point that has
-    one."""
+    """Check all values of a field at once, then describe the first flawed point, if any."""
     index, count = [list(known).index(name) for name in trajectory.joint_names], len(known)
     bounds = []
     for field, low, high in (

@@ -16,13 +16,17 @@ __all__ = ["Arm"]
 
 
 class Arm(Protocol):
-    """An arm that can be commanded. Methods may be called from one thread at a time; only
-    `sleep_until` blocks."""
+    """An arm that can be commanded.
+
+    Methods may be called from one thread at a time; only `sleep_until` blocks.
+    """
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints, in the arm's own order. Set points use this order; trajectories are
-        matched by name."""
+        """Names of the joints, in the arm's own order.
+
+        Set points use this order; trajectories are matched by name.
+        """
 
     def clock(self) -> float:
         """Return the present time on the arm's clock [s]."""
@@ -43,8 +47,10 @@ class Arm(Protocol):
         """
 
     def stream(self, setpoint: Setpoint) -> None:
-        """Send one set point of a stream. The caller keeps the rate, and the arm holds when the
-        stream stops."""
+        """Send one set point of a stream.
+
+        The caller keeps the rate, and the arm holds when the stream stops.
+        """
 
     def stop(self) -> None:
         """Cancel the present motion and hold the present position."""

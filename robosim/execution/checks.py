@@ -40,8 +40,9 @@ VELOCITY_ALLOWANCE, ACCELERATION_ALLOWANCE = 1.01, 1.05
 
 @dataclass(frozen=True)
 class Requirements:
-    """Conditions that must be known to hold. Conditions known to be violated are refused in any
-    case.
+    """Conditions that must be known to hold.
+
+    Conditions known to be violated are refused in any case.
 
     Attributes:
         limits: True if limits must be known, of the plan or of the robot.
@@ -64,8 +65,10 @@ class Requirements:
     setting: Callable[[str], str] = field(default=lambda rule: "", repr=False, compare=False)
 
     def hint(self, *rules: str) -> str:
-        """Return the settings of these rules, as the end of a refusal: " (parameter 'require')", or
-        ""."""
+        """Return the settings of these rules.
+
+        They end a refusal, as " (parameter 'require')", or are "".
+        """
         known = [text for text in map(self.setting, rules) if text]
         return f" ({', '.join(known)})" if known else ""
 
@@ -127,8 +130,10 @@ def check_before_motion(
 
 
 def check_status(status: ArmStatus, requirements: Requirements) -> list[Rejection]:
-    """Return reasons in the arm's status against motion: not connected, not active, no program, a
-    safety stop."""
+    """Return reasons against motion.
+
+    They are in the arm's status: not connected, not active, no program, a safety stop.
+    """
     found = []
     required = requirements.hint("require")
     if not status.connected:
@@ -159,8 +164,10 @@ def check_status(status: ArmStatus, requirements: Requirements) -> list[Rejectio
 def check_state(
     state: ArmState | None, now: float, requirements: Requirements, joint_names: Sequence[str]
 ) -> list[Rejection]:
-    """Check that the state exists, is fresh and finite, and has these joints. A NaN velocity is not
-    measured."""
+    """Check that the state exists, is fresh and finite, and has these joints.
+
+    A NaN velocity is not measured.
+    """
     if state is None:
         return [
             Rejection(
@@ -193,8 +200,7 @@ def check_state(
 def continuous_joints(
     names: Sequence[str], units: Sequence[str], limits: TrajectoryLimits | None
 ) -> set[str]:
-    """Return the joints without position limits that are measured in radians: they turn
-    endlessly."""
+    """Return the joints that turn endlessly: measured in radians, without position limits."""
     if limits is None or limits.lower is None or limits.upper is None:
         return set()
     rows = zip(names, units, limits.lower, limits.upper, strict=True)
@@ -206,8 +212,7 @@ def continuous_joints(
 
 
 def to_present_turn(motion: Motion, state: ArmState, continuous: Collection[str]) -> Motion:
-    """Shift the continuous joints of a motion by full turns, to start next to the present
-    positions.
+    """Shift continuous joints by full turns, to start the motion next to the present positions.
 
     A controller turns a joint that is sent from 3.1 to -3.1 rad by almost a full turn, since it
     controls angles and not directions.
@@ -242,8 +247,10 @@ def _check_joints(names: Sequence[str], known: Sequence[str]) -> Rejection | Non
 def _check_limits(
     motion: Motion, state: ArmState | None, limits: TrajectoryLimits | None
 ) -> list[Rejection]:
-    """Check limits at all times, of the motion itself and of a controller's interpolation of its
-    message."""
+    """Check limits at all times.
+
+    This includes a controller's interpolation of the motion's message.
+    """
     violations = motion.violations(limits)
     if not violations:
         executed = to_trajectory(motion.message, from_state=state, limits=limits)

@@ -23,8 +23,10 @@ class ManualClock:
         return self._now
 
     def advance(self, seconds: float) -> float:
-        """Advance by `seconds` >= 0 and return the new time. Raises ValueError for a negative
-        step."""
+        """Advance by `seconds` >= 0 and return the new time.
+
+        Raises ValueError for a negative step.
+        """
         if not seconds >= 0:
             raise ValueError(f"a clock cannot move by {seconds} s")
         self._now += seconds

@@ -16,8 +16,7 @@ Array = NDArray[np.float64]
 
 
 class Command(NamedTuple):
-    """Command of the joints in the executor's joint order: position, velocity, acceleration, (n,)
-    each."""
+    """Command in the executor's joint order: position, velocity, acceleration, (n,) each."""
 
     position: Array
     velocity: Array

@@ -70,8 +70,7 @@ class ExecutorGoal:
 
 
 class _Pending(NamedTuple):
-    """A user's trajectory that waits for the next cycle: its spline, the joints (n,) that it names,
-    and its stamp [s]."""
+    """A user's trajectory for the next cycle: spline, mask (n,) of named joints, and stamp [s]."""
 
     spline: JointSpline
     named: NDArray[np.bool_]
@@ -129,6 +128,7 @@ class TrajectoryExecutor:
         limits: TrajectoryLimits | None = None,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
+        # Check the parameters.
         self.joint_names = tuple(joint_names)
         n = len(self.joint_names)
         if not n or len(set(self.joint_names)) != n:
@@ -150,6 +150,7 @@ class TrajectoryExecutor:
             )
         if limits is not None:
             limits.check_sizes(n, 0 if limits.effort is None else len(limits.effort))
+        # Tolerances, acceptance rules and options.
         self.profile = profile
         self.events: deque[Event] = deque(maxlen=100)
         self._clock, self._on_event = clock, on_event
@@ -198,8 +199,7 @@ class TrajectoryExecutor:
 
     @property
     def holding(self) -> bool:
-        """True if the controller holds a position, because nothing is requested or the request has
-        ended."""
+        """True if the controller holds a position, without a request or after its end."""
         return self._holding
 
     @property
@@ -222,8 +222,10 @@ class TrajectoryExecutor:
 
     @property
     def actual(self) -> PointState:
-        """Measured state of the joints in the last cycle; accelerations are not measured and
-        zero."""
+        """Measured state of the joints in the last cycle.
+
+        Accelerations are not measured and zero.
+        """
         return self.feedback.actual
 
     @property
@@ -256,8 +258,10 @@ class TrajectoryExecutor:
         self._command = Command(self._command.position, self._zeros, self._zeros)
 
     def submit(self, goal: Goal) -> ExecutorGoal | Rejection:
-        """Check a goal and, if it is accepted, follow it from the next cycle on. The current goal
-        is preempted."""
+        """Check a goal and, if it is accepted, follow it from the next cycle on.
+
+        The current goal is preempted.
+        """
         rejection = self._judge(goal.trajectory)
         if rejection is not None:
             self._log("error", f"goal rejected: {rejection.text}")
@@ -298,8 +302,7 @@ class TrajectoryExecutor:
         return rejection
 
     def cancel(self, goal: ExecutorGoal) -> None:
-        """Cancel a goal and hold the measured position, or slow down to a stop; nothing if it is
-        not current."""
+        """Cancel a goal and hold, or slow down to a stop; nothing happens if it is not current."""
         if goal is self._goal:
             self._finish(GoalResult(GoalStatus.CANCELED))
             self._hold(decelerate=True)
@@ -358,8 +361,10 @@ class TrajectoryExecutor:
         return self._command
 
     def _judge_progress(self, spline: JointSpline, command: Array, first: bool, past: bool) -> None:
-        """Check tolerances, pass the command on if they are kept, and end the goal if it is reached
-        or lost."""
+        """Check tolerances.
+
+        If they are kept the command is passed on, and a goal that is reached or lost ends.
+        """
         tolerances, overdue = self._tolerances, self._time - spline.end
         velocity_error = self._velocity_error if self._velocity_command else None
         path = goal = None
@@ -414,8 +419,10 @@ class TrajectoryExecutor:
         return acceptance.check(trajectory, self._clock(), self._rules)
 
     def _take(self, trajectory: JointTrajectory) -> None:
-        """Make the spline outside of the cycle, which only adds its start or splices it to the old
-        one."""
+        """Make the spline of a trajectory outside of the cycle.
+
+        The cycle only adds its start, or splices it to the old one.
+        """
         joints = [self.joint_names.index(name) for name in trajectory.joint_names]
         knots = Knots.of(trajectory.points, joints, self._command.position)
         named = np.zeros(len(self.joint_names), dtype=bool)
@@ -449,8 +456,10 @@ class TrajectoryExecutor:
         return Knots.one(time, position, *rest)
 
     def _hold(self, *, decelerate: bool = False) -> None:
-        """Hold the measured position from the next cycle on, or slow down from the measured
-        velocity."""
+        """Hold from the next cycle on.
+
+        The position is the measured one, or the joints slow down from the measured velocity.
+        """
         spline = None
         if decelerate and self._deceleration is not None:
             spline = decelerating(self._position, self._velocity, self._deceleration)

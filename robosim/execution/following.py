@@ -53,10 +53,12 @@ def follow_goal(
         try:
             tick = loop.wait()
             elapsed, last = tick.time - last, tick.time
+            # End with the result of the goal.
             result = handle.result
             if result is not None:
                 follower.note(tick.time, handle)
                 return *_ended(result, watch.stop_reason), follower.time_at_end(result)
+            # Hold on a fault, or if the tracking error is too large.
             fault = watch.look(tick.time)
             if fault:
                 arm.stop()
@@ -72,12 +74,14 @@ def follow_goal(
                     f" most{watch.requirements.hint('tracking_error')}"
                 )
                 return "held", reason, follower.time
+            # Cancel on a request to stop; hold if the cancel is not answered.
             if watch.stop_reason and cancelled is None:
                 cancelled = tick.time
                 handle.cancel()
             if cancelled is not None and tick.time - cancelled > CANCEL_TIME:
                 arm.stop()
                 return "stopped", f"{watch.stop_reason}; the cancel was not answered", follower.time
+            # Hold if no result has come for too long after the end of the plan.
             waited += past
             if waited > goal_time:
                 arm.stop()
@@ -135,8 +139,7 @@ class _Follower:
         return nearest
 
     def time_at_end(self, result: GoalResult) -> float:
-        """Plan time at the end: its duration if the arm reports success, and 0 if it never
-        started."""
+        """Plan time at the end: the duration after success, and 0 if the motion never started."""
         if result.rejected:
             return 0.0
         return self._plan.duration if result.ok else self.time

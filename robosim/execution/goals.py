@@ -37,8 +37,10 @@ class ErrorCode(IntEnum):
 
 
 class RejectReason(Enum):
-    """Reasons to refuse a goal before it starts. An action server returns no code for them, and
-    only logs them."""
+    """Reasons to refuse a goal before it starts.
+
+    An action server returns no code for them, and only logs them.
+    """
 
     INACTIVE = "controller not active"
     JOINT_COUNT = "wrong number of joints"
@@ -67,8 +69,10 @@ class Rejection:
 
 @dataclass(frozen=True)
 class GoalResult:
-    """Result of a goal. `rejected`: it was refused by a transport that answers late, and never
-    started."""
+    """Result of a goal.
+
+    `rejected`: it was refused by a transport that answers late, and never started.
+    """
 
     status: GoalStatus
     error_code: ErrorCode = ErrorCode.SUCCESSFUL

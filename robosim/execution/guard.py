@@ -1,5 +1,4 @@
-"""Final guard of commanded positions: finite, within the limits, and at most one sample's motion
-away."""
+"""Final guard of commanded positions: finite, within limits, at most one sample's motion away."""
 
 from __future__ import annotations
 
@@ -39,8 +38,7 @@ class Guard:
         self.behind = 0
 
     def pass_on(self, wanted: Array, period: float, scaling: float = 1.0) -> tuple[Array, str]:
-        """Return the position (n,) that the arm is given for `wanted`, and a description of changes
-        ("" if none).
+        """Return the position (n,) to command for `wanted`, and the changes in words ("" if none).
 
         Args:
             wanted: (n,) any numbers.

@@ -133,8 +133,10 @@ class JointSpline:
         return PointState(*self.knots.values[-1])
 
     def come_from(self, start: Knots) -> None:
-        """Set the state from which the motion comes: one knot, with effect if it is before the
-        first knot."""
+        """Set the state from which the motion comes.
+
+        It is one knot, and has an effect if it is before the first knot.
+        """
         self._before = None
         if start.times[0] < self.times[0]:
             if self.method == "none":
@@ -148,8 +150,10 @@ class JointSpline:
             self._before = (float(start.times[0]), coefficients)
 
     def sample(self, time: float) -> tuple[Array, bool]:
-        """Return position, velocity and acceleration (3, n) at `time`, and True if the last point
-        is passed."""
+        """Return position, velocity and acceleration (3, n) at `time`.
+
+        The second value is True after the last point.
+        """
         times = self.times
         if time >= times[-1]:
             return self.knots.values[-1].copy(), True

@@ -123,8 +123,10 @@ def _shows(jump: Array, largest: Array, distance: float) -> bool:
 
 
 def _seams(breaks: Array) -> list[range]:
-    """Group breaks that are close together, as ranges of indices. The first and last breaks are in
-    groups as well."""
+    """Group breaks that are close together, as ranges of indices.
+
+    The first and last breaks are in groups as well.
+    """
     seams, start = [], 0
     for i in range(1, len(breaks)):
         if breaks[i] - breaks[start] > CLOSE:
@@ -172,8 +174,7 @@ def _fill(
 def _ramp(
     plan: Trajectory, start: float, end: float, e: float
 ) -> list[tuple[float, Array, Array, Array]]:
-    """Return two knots at e before and after a seam, or closer, with linear acceleration
-    between."""
+    """Return two knots, e or less before and after a seam, with linear acceleration between."""
     while True:
         (t0, q0, v0, a0), (t1, q1, v1, a1) = _knot_at(plan, start - e), _knot_at(plan, end + e)
         # Linear acceleration from q0, v0 misses q1 by this; each position is offset by half of it.

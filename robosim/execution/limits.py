@@ -17,8 +17,7 @@ Array = NDArray[np.float64]
 
 
 def model_limits(model: Model, joint_names: Sequence[str]) -> TrajectoryLimits:
-    """Return a robot's limits of position, velocity and acceleration for these joints, in this
-    order.
+    """Return a robot's limits of position, velocity and acceleration for these joints in order.
 
     Raises:
         ExecutionError: the robot has no such joint, or a joint controller cannot command it.

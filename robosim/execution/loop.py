@@ -48,8 +48,9 @@ class Tick:
 
 @dataclass(frozen=True)
 class LoopStatistics:
-    """Statistics of a loop's deadlines. Percentiles are over the last 65536 ticks, all else over
-    all ticks.
+    """Statistics of a loop's deadlines.
+
+    Percentiles are over the last 65536 ticks, all else over all ticks.
 
     Attributes:
         rate: requested rate [Hz].

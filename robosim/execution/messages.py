@@ -35,8 +35,10 @@ def _array(values: ArrayLike) -> Array:
 
 
 def _to_arrays(message: object, fields: Sequence[str]) -> None:
-    """Convert fields to float64 arrays if necessary. States come at the control rate and mostly
-    need none."""
+    """Convert fields to float64 arrays if necessary.
+
+    States come at the control rate and mostly need none.
+    """
     for name in fields:
         value = getattr(message, name)
         if value is not None and not (isinstance(value, np.ndarray) and value.dtype == np.float64):
@@ -172,8 +174,7 @@ class ArmStatus:
 
 @dataclass(frozen=True, eq=False)
 class Setpoint:
-    """Desired present state in the arm's joint order: position (n,), and optionally velocity
-    (n,)."""
+    """Desired state in the arm's joint order: position (n,), and optionally velocity (n,)."""
 
     position: Array
     velocity: Array | None = None
@@ -183,7 +184,9 @@ class Setpoint:
 
 
 def names_in_order(wanted: Sequence[str], given: Sequence[str]) -> list[int]:
-    """Return the index in `given` of each wanted name. Raises KeyError with the first missing
-    name."""
+    """Return the index in `given` of each wanted name.
+
+    Raises KeyError with the first missing name.
+    """
     index = {name: i for i, name in enumerate(given)}
     return [index[name] for name in wanted]

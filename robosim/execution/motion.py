@@ -50,8 +50,10 @@ class Motion(ABC):
 
     @property
     def begins_there(self) -> bool:
-        """True if the motion begins at its first point; else it leads there from the arm's
-        position."""
+        """True if the motion begins at its first point.
+
+        Otherwise it leads there from the arm's position.
+        """
         return True
 
     @property
@@ -65,13 +67,14 @@ class Motion(ABC):
 
     @abstractmethod
     def flaw(self, now: float) -> Rejection | None:
-        """Return a flaw for which every controller refuses the motion at this time [s], regardless
-        of arm and limits."""
+        """Return a flaw for which every controller refuses the motion at this time [s], or None."""
 
     @abstractmethod
     def violations(self, limits: TrajectoryLimits | None) -> list[Violation]:
-        """Return violations of limits by the motion itself. Interpolation by a controller is
-        checked elsewhere."""
+        """Return violations of limits by the motion itself.
+
+        Interpolation by a controller is checked elsewhere.
+        """
 
     @abstractmethod
     def shifted(self, by: Array) -> Motion:

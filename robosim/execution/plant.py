@@ -105,8 +105,7 @@ class IdealPlant:
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """Gains of joint controllers, (n,) each, not negative: `kp` [N m/rad or N/m], `kd` [N m s/rad
-    or N s/m]."""
+    """Gains (n,), not negative: `kp` [N m/rad or N/m], `kd` [N m s/rad or N s/m]."""
 
     kp: Array
     kd: Array
@@ -127,8 +126,10 @@ class Gains:
         return Gains(kp, 2 * np.sqrt(kp * np.diag(M)))
 
     def checked(self, n: int) -> Gains:
-        """Return the gains as (n,) arrays; one number applies to all joints. Raises
-        ExecutionError."""
+        """Return the gains as (n,) arrays; one number applies to all joints.
+
+        Raises ExecutionError.
+        """
         arrays = []
         for name in ("kp", "kd"):
             try:
@@ -144,8 +145,9 @@ class Gains:
 
 
 class DynamicPlant:
-    """Some joints of a model under PD control, in a simulation without contacts. Other joints are
-    locked.
+    """Some joints of a model under PD control, in a simulation without contacts.
+
+    Other joints are locked.
 
     Args:
         model: the robot.

@@ -18,8 +18,7 @@ CLOSE = 0.5e-9
 def splice(
     old: JointSpline, cursor: float, new: Knots, named: NDArray[np.bool_], delay: float
 ) -> JointSpline | None:
-    """Follow the old trajectory from its time `cursor` until the new one takes over, then the new
-    one.
+    """Follow the old trajectory from its time `cursor`, then the new one after it takes over.
 
     Time 0 of the result is now. Time 0 of the new trajectory is `delay` [s] from now (negative: it
     has started already). The seam is a knot sampled from the old trajectory, with velocity and
@@ -50,15 +49,16 @@ def splice(
 
 
 def _mixed(named: NDArray[np.bool_], new: Knots, old: Array) -> Knots:
-    """Return the new knots, with the values (m, 3, n) of the old motion for joints that are not
-    named."""
+    """Return the new knots.
+
+    Joints that are not named have the values (m, 3, n) of the old motion.
+    """
     given = np.arange(3)[None, :, None] < new.fields[:, None, None]
     return new._replace(values=np.where(given, np.where(named, new.values, old), 0.0))
 
 
 def decelerating(position: Array, velocity: Array, deceleration: Array) -> JointSpline | None:
-    """Decelerate to rest, each joint at its own constant deceleration (n,) > 0; None if nothing
-    moves.
+    """Decelerate to rest, each joint at its own deceleration (n,) > 0; None if nothing moves.
 
     There is a knot where each joint stops. Between knots the motion of every joint is a parabola or
     rest, which a cubic reproduces.

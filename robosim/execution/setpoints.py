@@ -1,5 +1,4 @@
-"""Streaming of a plan as set points: one per period, along the plan, at the speed that the arm
-allows.
+"""Streaming of a plan as set points, one per period, at the speed that the arm allows.
 
 Plan time advances by period x scaling per set point that is sent, not by elapsed time. After a
 stall the stream continues where it was, so two set points are never further apart than one sample's
@@ -56,6 +55,7 @@ def stream_setpoints(
     while True:
         try:
             tick = loop.wait()
+            # Hold on a fault, or if the tracking error is too large.
             fault = watch.look(tick.time)
             if fault:
                 arm.stop()
@@ -68,6 +68,7 @@ def stream_setpoints(
                 arm.stop()
                 reason = f"{where} where it is meant to be; it may be {tracking_error:g} at most"
                 return "held", reason + watch.requirements.hint("tracking_error"), time
+            # End if stopped on request, at rest at the goal, or late at the goal.
             if watch.stop_reason and scaling == 0:
                 arm.stop()
                 return "stopped", watch.stop_reason, time
@@ -83,10 +84,12 @@ def stream_setpoints(
                     f"{watch.requirements.hint('goal_tolerance', 'goal_time')}"
                 )
                 return "aborted", reason, time
+            # Ramp the scaling toward its allowed value, from zero after a long stall.
             allowed = 0.0 if watch.stop_reason else min(max(watch.status.speed_scaling, 0.0), 1.0)
             before = 0.0 if tick.missed >= restart else scaling
             down = loop.period / (ramp if watch.stop_reason else min(SLOW_DOWN, ramp))
             scaling = min(max(allowed, before - down), before + loop.period / ramp)
+            # Advance the plan time by the mean scaling, and send the set point.
             step = loop.period * (before + scaling) / 2
             waited += step if time >= plan.duration else 0.0
             time = min(time + step, plan.duration)

@@ -120,6 +120,7 @@ class SimulatedArm:
         self.joint_names = commandable(model) if joint_names is None else tuple(joint_names)
         self.rate = _positive("rate", rate, "Hz")
         self.period = 1.0 / self.rate
+        # Limits of the joints, and the start configuration within them.
         limits, in_q = model.limits, joint_columns(model, self.joint_names)
         in_v = [model.velocity_names.index(name) for name in self.joint_names]
         lower, upper, self._speed = limits.lower[in_q], limits.upper[in_q], limits.velocity[in_v]
@@ -131,6 +132,7 @@ class SimulatedArm:
                 f"the arm cannot begin with {self.joint_names[i]} at {position[i]:.6g}; "
                 f"its limits are {lower[i]:.6g} to {upper[i]:.6g}"
             )
+        # Body and guard.
         self._plant: Plant
         if tracking == "ideal":
             self._plant = IdealPlant(position)
@@ -143,6 +145,7 @@ class SimulatedArm:
         self._guard = Guard(self.joint_names, lower, upper, self._speed, position)
         self._zeros = np.zeros(len(position))
 
+        # Clock, state and events.
         self._clock: Clock = ManualClock() if clock is None else clock
         self._origin, self._ticks = self._clock(), 0
         self._state = ArmState(
@@ -163,6 +166,7 @@ class SimulatedArm:
         )
         self._watchdog, self._patience = seconds, max(1.0, seconds * self.rate - 1e-9)
 
+        # Conditions of the robot, and the trajectory controller.
         self._speed_scaling = 1.0
         self._safety_mode = SafetyMode.NORMAL
         self._program_running = self._controller_active = True
@@ -227,8 +231,10 @@ class SimulatedArm:
         return self._controller().submit(goal)  # reports its own refusals
 
     def publish(self, trajectory: JointTrajectory) -> Rejection | None:
-        """Send a trajectory to the controller as on its topic, without a handle. Ends a stream of
-        set points."""
+        """Send a trajectory to the controller as on its topic, without a handle.
+
+        Ends a stream of set points.
+        """
         self._catch_up()
         if (refusal := self._refusal()) is not None:
             self._tell("error", f"trajectory rejected: {refusal.text}")
@@ -337,8 +343,10 @@ class SimulatedArm:
     # Control cycle
 
     def step(self) -> ArmState:
-        """Run to the end of the control period, as `sleep_until` does. Returns the state at that
-        time."""
+        """Run to the end of the control period, as `sleep_until` does.
+
+        Returns the state at that time.
+        """
         if isinstance(self._clock, ManualClock):
             self._cycle(self._clock.advance_to(self._due()))
         else:
@@ -370,8 +378,10 @@ class SimulatedArm:
             self.recorder.add(end, known, position, plant.position)
 
     def _wanted(self, last: Array, scaling: float) -> tuple[Array, Array | None, Array]:
-        """Return wanted position, velocity (None for the resulting one) and acceleration at the end
-        of the period."""
+        """Return position, velocity and acceleration for the end of the period.
+
+        A velocity of None stands for the resulting one.
+        """
         if not self._follows:
             return last, self._zeros, self._zeros
         if self._setpoint is not None and (
@@ -401,7 +411,7 @@ class SimulatedArm:
     def _catch_up(self) -> None:
         """In real time, run the control periods that are over.
 
-        Reentrant, since a callback of an event may query the arm.
+        Nested calls return at once, since a callback of an event may query the arm.
         """
         if isinstance(self._clock, ManualClock) or self._catching_up:
             return
@@ -452,8 +462,10 @@ class SimulatedArm:
         self._follows = not hindrance
 
     def _restart(self) -> None:
-        """Let the controller hold the last command, so that a sagging body does not sag further
-        each time."""
+        """Let the controller hold the last command.
+
+        Otherwise a sagging body would sag further each time.
+        """
         state = self._state
         self.executor.activate(
             ArmState(self.joint_names, self._guard.position, self._zeros, state.stamp)

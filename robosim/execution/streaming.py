@@ -131,8 +131,9 @@ def stream_trajectory(
     on_progress: Callable[[Progress], None] | None = None,
     stop_event: StopEvent | None = None,
 ) -> StreamReport:
-    """Check, send, and watch a trajectory to its end. Returns when the arm is at the goal, or
-    holds.
+    """Check, send, and watch a trajectory to its end.
+
+    Returns when the arm is at the goal, or holds.
 
     The arm is told to hold if its state is stale or jumps, the connection is lost, it may not move
     any more, it is too far from its desired position, and on Ctrl-C or `stop_event`. In the last
@@ -171,6 +172,7 @@ def stream_trajectory(
     _check_arguments(mode, tracking_error, goal_tolerance, goal_time, scaling_ramp)
     needed = getattr(arm, "requirements", Requirements()) if requirements is None else requirements
     loop = DeadlineLoop(DEFAULT_RATE[mode] if rate is None else rate, arm.clock, arm.sleep_until)
+    # Motion to execute, and its limits.
     motion = motion_of(trajectory)
     names, units = motion.joint_names, motion.units
     limits = motion.limits if limits is None else limits
@@ -179,6 +181,7 @@ def stream_trajectory(
         # trajectory.
         limits.check_sizes(len(names), 0 if limits.effort is None else len(limits.effort))
     turning = continuous_joints(names, units, limits) if continuous is None else set(continuous)
+    # Checks before the motion.
     try:
         _await_state(arm, connect_timeout)
         refused = check_before_motion(
@@ -200,6 +203,7 @@ def stream_trajectory(
         return _refused(refused, loop)
     state = arm.state()
     assert state is not None  # guaranteed by the checks
+    # Shift continuous joints to the present turns, and prepare monitoring.
     motion = to_present_turn(motion, state, turning)
     plan = motion.followed(state)
     watch = Watch(
@@ -217,6 +221,7 @@ def stream_trajectory(
         start=arm.clock(),
     )
     report = _reporter(on_progress, arm.clock(), plan.duration)
+    # Send and follow to the end.
     if mode == "trajectory":
         answer = arm.send(Goal(motion.message, path_tolerance))
         if isinstance(answer, Rejection):

@@ -31,8 +31,10 @@ class StateTolerance:
     def violation(
         self, position_error: Array, velocity_error: Array | None
     ) -> tuple[int, str, float, float] | None:
-        """Return the first violation: joint index, "position" or "velocity", error and tolerance;
-        or None."""
+        """Return the first violation, or None.
+
+        It has the joint's index, "position" or "velocity", the error and the tolerance.
+        """
         found = (
             _violation("position", position_error, self.position),
             (
@@ -84,8 +86,10 @@ class ControllerTolerances:
     goal_time: float = 0.0
 
     def resolve(self, n: int) -> Tolerances:
-        """Return the tolerances of n joints. Raises ExecutionError for a wrong number of values, or
-        negative or infinite ones."""
+        """Return the tolerances of n joints.
+
+        Raises ExecutionError for a wrong number of values, or negative or infinite ones.
+        """
         path, goal = _per_joint("path", self.path, n), _per_joint("goal", self.goal, n)
         velocity = _per_joint("stopped_velocity", self.stopped_velocity, n)
         goal_time = float(_per_joint("goal_time", self.goal_time, 1)[0])

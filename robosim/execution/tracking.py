@@ -1,5 +1,4 @@
-"""Tracking of an arm: desired, commanded and actual positions over time, their errors, files,
-plots.
+"""Tracking of an arm: desired, commanded and actual positions, their errors, files and plots.
 
 Files have format "robosim-tracking", version 1.
 
@@ -115,8 +114,7 @@ class Tracking:
         return np.asarray(np.sqrt(np.mean(self.error**2, axis=0)))
 
     def summary(self) -> list[dict[str, Any]]:
-        """Per joint: name, unit, largest error and its time, root mean square error and last
-        error."""
+        """Per joint: name, unit, largest error and its time, root mean square and last error."""
         greatest, rms = self.max_error, self.rms_error
         at = (
             self.time[np.abs(self.error).argmax(axis=0)]
@@ -137,8 +135,7 @@ class Tracking:
         ]
 
     def plot(self, *, title: str | None = None) -> Figure:
-        """Plot the desired and actual position of each joint in a panel, and the errors of all
-        joints.
+        """Plot the desired and actual positions of all joints, and their errors.
 
         Args:
             title: title of the figure; the robot's name by default.
@@ -247,8 +244,7 @@ class TrackingRecorder:
 
 
 def _array(field: str, value: ArrayLike, shape: tuple[int, ...], unknown: bool = False) -> Array:
-    """Return a read-only copy of this shape (-1 for any length), with finite numbers, or NaN if
-    `unknown`."""
+    """Return a read-only copy of this shape (-1: any length); finite, or NaN if `unknown`."""
     try:
         array = np.array(value, dtype=float, order="C")
     except (TypeError, ValueError) as error:

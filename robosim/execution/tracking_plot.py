@@ -1,5 +1,4 @@
-"""Plots of tracking: a panel per joint with actual over desired positions, and the errors of all
-joints below."""
+"""Plots of tracking: a panel per joint with desired and actual positions, and one of all errors."""
 
 from __future__ import annotations
 
@@ -49,6 +48,7 @@ def plot(tracking: Tracking, title: str | None) -> Figure:
         if i == 0:
             ax.legend(frameon=False, fontsize="small", loc="best")
 
+    # Errors of all joints, in thousandths of their units.
     errors = figure.add_subplot(grid[rows, :], sharex=first)
     scaled, rms = 1e3 * tracking.error, 1e3 * tracking.rms_error
     for i, name in enumerate(tracking.joint_names):

@@ -1,5 +1,6 @@
-"""Monitoring of a moving arm: its state arrives, is fresh and does not jump; it may still move; and
-no one requests a stop.
+"""Monitoring of a moving arm: its states, its status, and requests to stop.
+
+States must arrive, be fresh and not jump, and the arm must still be allowed to move.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Scenes: obstacles, held objects, allowed contacts, named starts and goals, scene files and
-bundled generators."""
+"""Scenes: obstacles, held objects, allowed contacts, starts and goals; files and generators."""
 
 from robosim.scene.bundled import bundled_scenes, load_scene
 from robosim.scene.clouds import CleanCloud, clean_cloud

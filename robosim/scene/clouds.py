@@ -51,8 +51,7 @@ def clean_cloud(
     voxel: float | None = None,
     threads: int = 0,
 ) -> CleanCloud:
-    """Clean the points of a camera: remove invalid points and points on the robot, and thin the
-    rest.
+    """Clean a camera's points: remove invalid points and points on the robot, and thin the rest.
 
     Points that are not finite or out of range are removed first, then points on the robot. The rest
     is merged on a grid: each cell keeps one point, the center of the bounding box of the cell's

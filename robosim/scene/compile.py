@@ -1,5 +1,4 @@
-"""Compile a scene and a robot to one `_engine.CollisionScene`: objects, their bodies, and the pairs
-to check.
+"""Compilation of a scene and a robot to one `_engine.CollisionScene`: objects, bodies and pairs.
 
 Objects are numbered as in the engine: the robot's colliders first, then one entry per shape of
 every scene object. Frames: an obstacle is posed in the world, X_WS = X_WO X_OS. An attached shape
@@ -35,8 +34,9 @@ Pairs = NDArray[np.int64]
 def compile_scene(
     scene: Scene, model: Model, *, with_tables: bool = True
 ) -> _engine.CollisionScene:
-    """Compile a scene, or return it from the cache (robosim/scene/compiled.py). See
-    `Scene.compile`.
+    """Compile a scene, or return it from the cache (robosim/scene/compiled.py).
+
+    See `Scene.compile`.
 
     Args:
         scene: scene around the robot.
@@ -155,8 +155,7 @@ def _with_held(
     allowed: _Allowed,
     rows: NDArray[np.int64],
 ) -> list[Pairs]:
-    """Return pairs of shapes of two objects, at least one of them attached, and not both to the
-    same body.
+    """Return pairs of shapes of two objects, at least one of them attached, on different bodies.
 
     The pairs are ordered by attached object, with the object that was added first on the left.
     """
@@ -181,10 +180,10 @@ def _with_held(
 
 
 def _products(a: NDArray[np.int64], starts: NDArray[np.int64], counts: NDArray[np.int64]) -> Pairs:
-    """Return all pairs (m, 2) of an entry of `a` and one of `counts` consecutive numbers from each
-    of `starts`.
+    """Return all pairs (m, 2) of an entry of `a` and a number of the ranges.
 
-    The order is by range, then by entry of `a`, then by number.
+    Each range has `counts` consecutive numbers, beginning at an entry of `starts`. The order is by
+    range, then by entry of `a`, then by number.
     """
     n = len(a)
     if (counts == 1).all():  # the common case, with the same order
@@ -206,8 +205,10 @@ class _Allowed:
         self._names = {name for pair in scene.allowed for name in pair}
 
     def names(self, a: str) -> bool:
-        """True if an allowed pair contains the name, so that its colliders may differ from
-        others'."""
+        """True if an allowed pair contains the name.
+
+        Its colliders may then differ from those of others.
+        """
         return a in self._names
 
     def __call__(self, a: str, b: str) -> bool:

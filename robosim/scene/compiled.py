@@ -47,8 +47,10 @@ def compiled_before(model: Model, content: bytes) -> _engine.CollisionScene | No
 
 
 def keep_compiled(model: Model, content: bytes, scene: _engine.CollisionScene, parts: int) -> None:
-    """Store a scene in the cache. `parts` is its size: the number of its objects, points and
-    pairs."""
+    """Store a scene in the cache.
+
+    `parts` is its size: the number of its objects, points and pairs.
+    """
     with _lock:
         kept = _scenes.setdefault(model, _Kept())
         kept.known[content] = scene

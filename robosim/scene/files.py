@@ -186,8 +186,10 @@ def read_quaternion(node: Node, what: str) -> NDArray[np.float64]:
 
 
 def _file(node: Node, what: str, folder: Path | None) -> Path:
-    """Return the path of a file, relative to the scene's folder; a scene that is not a file has
-    none."""
+    """Return the path of a file, relative to the scene's folder.
+
+    A scene that is not a file has none.
+    """
     path = Path(node.text(what))
     if folder is None and not path.is_absolute():
         raise node.error(
@@ -351,8 +353,10 @@ def _read_points(
 
 
 def _decode(node: Node, what: str, columns: int) -> NDArray[np.float64]:
-    """Decode rows of little-endian doubles from base64, as `save` writes more than a thousand
-    points or heights."""
+    """Decode rows of little-endian doubles from base64.
+
+    This is how `save` writes more than a thousand points or heights.
+    """
     try:
         data = base64.b64decode(node.text(f"{what}, base64"), validate=True)
         return np.frombuffer(data, dtype="<f8").reshape(-1, max(columns, 1))

@@ -1,5 +1,7 @@
-"""Scene objects from triangle meshes: convex meshes as they are, concave meshes cut into convex
-pieces or kept, on request."""
+"""Scene objects from triangle meshes.
+
+Convex meshes are used as they are. Concave meshes are cut into convex pieces or kept, on request.
+"""
 
 from __future__ import annotations
 
@@ -45,6 +47,7 @@ def mesh_object(
 ) -> SceneObject:
     """Make an object from a mesh; see `Scene.add_mesh`."""
     what = f"object {checked_name(name)!r}"
+    # Load or check the triangles, and apply the scale.
     factors = _checked_scale(scale, what)
     file: str | None = None
     if isinstance(mesh, (str, PathLike)):
@@ -57,6 +60,7 @@ def mesh_object(
         raise SceneError(f"{what}: keep is {keep!r}; it must be 'solid', 'surface' or None")
     if keep is not None and decompose:
         raise SceneError(f"{what}: a mesh is either kept or decomposed; give one of the two")
+    # Colliding shapes: the kept mesh, its hull if convex, or convex pieces.
     shapes: tuple[Shape | geometry.TriangleMesh, ...]
     if keep == "surface":
         shapes = (_kept(triangles, what, place, solid=False),)

@@ -144,8 +144,7 @@ def read_moveit_request(path: str | PathLike[str]) -> MotionRequest:
 
 
 def _is_scene_text(content: bytes) -> bool:
-    """True for the text of a `.scene` file: a line with a name, then one with "* id" or the final
-    dot."""
+    """True for the text of a `.scene` file: a name, then a line with "* id" or the final dot."""
     lines = content[:4096].split(b"\n", 2)
     second = lines[1].strip() if len(lines) > 1 else b""
     return second == b"." or (second.startswith(b"* ") and b":" not in lines[0])
@@ -173,6 +172,7 @@ class _SceneReader:
         scene = Scene(self.path.stem)
         if "name" in top and top["name"].value:
             scene.name = top["name"].text("name")
+        # Padding, colors, frames and the robot state.
         self._refuse_padding(top)
         for node in entries(top, "object_colors"):
             entry = node.mapping("object color", required=("id", "color"))
@@ -184,6 +184,7 @@ class _SceneReader:
             self.state = _read_joint_state(state)
             if self.state:
                 scene.set_start(self.state, "robot_state")
+        # Objects of the world, moved from their frames to W.
         world = (
             top["world"].mapping("world", keys=("collision_objects", "octomap"))
             if "world" in top
@@ -205,6 +206,7 @@ class _SceneReader:
                         thing.source,
                     )
                 )
+        # Attached objects and allowed contacts.
         if state is not None and isinstance(state.value, dict):
             for node in entries(state.value, "attached_collision_objects"):
                 with located(node):
@@ -255,8 +257,7 @@ class _SceneReader:
         )
 
     def _read_object(self, node: Node) -> tuple[SceneObject, str]:
-        """Read an object posed in the frame that it names, and return the name of that frame as
-        well."""
+        """Read an object posed in the frame that it names, and return that frame's name as well."""
         entry = node.mapping("collision object", keys=_OBJECT_KEYS, required=("id",))
         name = entry["id"].text("id")
         what = f"object {name!r}"
@@ -314,8 +315,10 @@ class _SceneReader:
         )
 
     def _resolve(self, node: Node, what: str) -> Path:
-        """Find the file of a resource: beside the scene, or in a package's folder beside or above
-        it."""
+        """Find the file of a resource.
+
+        It is next to the scene, or in a package's folder there or above.
+        """
         text = node.text(what)
         if text.startswith("file://"):
             return Path(text[7:])
@@ -351,8 +354,9 @@ class _SceneReader:
         scene.attach(thing.name, link, pose=pose, touch_links=touch)
 
     def _allow(self, scene: Scene, node: Node) -> None:
-        """Allow pairs with a true entry in the matrix: with an object or, with a model, of two
-        links.
+        """Allow pairs that have a true entry in the matrix.
+
+        These are pairs with an object or, with a model, of two links.
 
         Defaults of the matrix are allowed as "*".
         """

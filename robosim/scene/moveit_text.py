@@ -45,8 +45,10 @@ def parse_scene_text(
     decompose: bool = False,
     keep: Solidity | None = None,
 ) -> Scene:
-    """Read the content of a `.scene` file, called `path` in messages. Raises SceneError with
-    file:line."""
+    """Read the content of a `.scene` file, called `path` in messages.
+
+    Raises SceneError with file:line.
+    """
     return _Reader(content, fspath(path), decompose, keep).scene()
 
 

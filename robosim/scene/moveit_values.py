@@ -80,8 +80,10 @@ def read_pose(node: Node, what: str) -> Pose:
 
 
 def posed(entry: Mapping[str, Node], bodies: str, poses: str, what: str) -> list[tuple[Node, Pose]]:
-    """Return bodies with their poses. The two lists must have equal lengths, or the poses be
-    absent."""
+    """Return bodies with their poses.
+
+    The two lists must have equal lengths, or the poses be absent.
+    """
     listed, placed = entries(entry, bodies), entries(entry, poses)
     if placed and len(placed) != len(listed):
         raise entry[poses].error(f"{what}: {len(listed)} {bodies} but {len(placed)} {poses}")

@@ -70,8 +70,7 @@ class MeshSource:
 
 @dataclass(frozen=True, eq=False)
 class PointCloud:
-    """Points that an object was made from: spheres of `radius` [m] about the rows of `points` (n,
-    3) [m]."""
+    """Points that an object was made from: centers (n, 3) [m] of spheres of `radius` [m]."""
 
     points: NDArray[np.float64]
     radius: float
@@ -79,8 +78,7 @@ class PointCloud:
 
 @dataclass(frozen=True, eq=False)
 class SceneObject(Value):
-    """A named object: n shapes, their poses X_OS (n, 4, 4) in the object's frame, and the object's
-    pose.
+    """A named object: n shapes, their poses X_OS (n, 4, 4) in the object's frame, and its own pose.
 
     Immutable: arrays are read-only, and copied if they could still be written to.
 
@@ -108,8 +106,10 @@ class SceneObject(Value):
 
     @cached_property
     def digest(self) -> bytes:
-        """16 bytes that differ for objects that collide differently: a digest of name, shapes and
-        poses."""
+        """Digest (16 bytes) that differs for objects that collide differently.
+
+        It covers name, shapes and poses.
+        """
         parts = [self.name.encode(), self.shape_poses.tobytes(), self.pose.tobytes()]
         return digest_of([*parts, *map(shape_content, self.shapes)])
 
@@ -134,8 +134,7 @@ def checked_name(name: Any) -> str:
 
 
 def checked_pose(pose: ArrayLike | None, what: str) -> Pose:
-    """Return a rigid transform (4, 4), the identity for None; SceneError naming `what` if not
-    valid.
+    """Return a rigid transform (4, 4), the identity for None; SceneError naming `what` if invalid.
 
     The rotation must be orthonormal to 1e-6, which files of double and single precision reach. It
     is made orthonormal to rounding, unless it is so already.
@@ -157,8 +156,9 @@ def checked_pose(pose: ArrayLike | None, what: str) -> Pose:
 
 
 def _rigid_fault(X: Pose) -> float:
-    """Return the deviation of one pose (4, 4) from a rigid transform, ten times faster than with
-    arrays.
+    """Return the deviation of one pose (4, 4) from a rigid transform.
+
+    This is ten times faster than with arrays.
 
     The deviation is infinite for a pose that is not valid; `_check_rigid` then reports the reason.
     """
@@ -180,8 +180,10 @@ def _rigid_fault(X: Pose) -> float:
 
 
 def _check_rigid(poses: Pose, what: str) -> float:
-    """Return the deviation of poses (n, 4, 4) from rigid transforms; SceneError naming `what` if it
-    is larger than rounding."""
+    """Return the deviation of poses (n, 4, 4) from rigid transforms.
+
+    Raises SceneError naming `what` if it is larger than rounding.
+    """
     if not np.isfinite(poses).all() or np.abs(poses[:, :3, 3]).max(initial=0.0) > _MAX_COORDINATE:
         raise SceneError(
             f"{what}: the pose holds a number that is not finite or beyond {_MAX_COORDINATE:g} m"
@@ -235,8 +237,10 @@ def checked_object(thing: Any) -> SceneObject:
 
 
 def checked_color(color: Sequence[float] | None, what: str) -> Color:
-    """Return red, green, blue and opacity from 3 or 4 numbers, each 0 to 1; None is the default
-    gray."""
+    """Return red, green, blue and opacity from 3 or 4 numbers, each 0 to 1.
+
+    None is the default gray.
+    """
     if color is None:
         return DEFAULT_COLOR
     try:
@@ -316,8 +320,7 @@ def compound_object(
 
 
 def pieces_of(thing: SceneObject) -> list[tuple[Shape | geometry.TriangleMesh, Pose]]:
-    """Return the colliding pieces of an object with poses X_OS: its shapes and meshes, and each
-    sphere of its clouds."""
+    """Return shapes and meshes of an object with poses X_OS, with each sphere of its clouds."""
     shapes = zip(thing.shapes, thing.shape_poses, strict=True)
     return [piece for shape, X_OS in shapes for piece in _pieces(shape, X_OS)]
 

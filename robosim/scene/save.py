@@ -53,8 +53,7 @@ def write_lines(path: str | PathLike[str], lines: Iterable[str], what: str) -> N
 
 
 def scene_lines(scene: Scene, folder: Path) -> list[str]:
-    """Return the entries of a scene except format and version; `folder` is that of the scene
-    file."""
+    """Return the entries of a scene except format and version; `folder` is that of the file."""
     lines = [f"name: {text(scene.name)}"]
     if scene.robot is not None:
         lines.append(f"robot: {text(scene.robot)}")
@@ -142,8 +141,10 @@ def encoded(rows: NDArray[np.float64]) -> str:
 
 
 def _mesh_entry(source: MeshSource, folder: Path) -> dict[str, Any]:
-    """Return the file of a mesh, relative to the scene's folder if it lies below, or else its
-    triangles."""
+    """Return the file of a mesh, or else its triangles.
+
+    The file is relative to the scene's folder if it lies below.
+    """
     entry: dict[str, Any]
     becomes = {"decompose": source.decompose} if source.keep is None else {"keep": source.keep}
     if source.file is None:
@@ -164,8 +165,7 @@ def pose_entry(X: Pose) -> dict[str, list[float]]:
 
 
 def text(value: str) -> str:
-    """Return text as a YAML scalar: bare if this is unambiguous, else quoted (JSON strings are
-    YAML)."""
+    """Return text as a YAML scalar: bare if unambiguous, else quoted (JSON strings are YAML)."""
     bare = re.fullmatch(r"[A-Za-z_][\w.-]*", value, re.ASCII) and value.lower() not in _NOT_BARE
     return value if bare else json.dumps(value, ensure_ascii=False)
 

@@ -39,16 +39,19 @@ __all__ = ["Attachment", "Scene"]
 
 @dataclass(frozen=True)
 class Attachment:
-    """Attachment of an object to `link`, which it may touch; `touch_links` are further links that
-    it may touch."""
+    """Attachment of an object to `link`, which it may touch.
+
+    `touch_links` are further links that it may touch.
+    """
 
     link: str
     touch_links: tuple[str, ...] = ()
 
 
 class Scene:
-    """Obstacles, attached objects, allowed contacts, and named starts and goals. Mutable plain
-    data.
+    """Obstacles, attached objects, allowed contacts, and named starts and goals.
+
+    Mutable plain data.
 
     Example:
         >>> from robosim.geometry import pose
@@ -151,8 +154,10 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add a capsule about the z axis of its frame, centered; `length` [m] is that of its
-        straight part, without the ends."""
+        """Add a capsule about the z axis of its frame, centered.
+
+        `length` [m] is that of its straight part, without the ends.
+        """
         self.add(make.simple_object(name, "capsule", (radius, length), pose, color))
 
     def add_half_space(
@@ -193,8 +198,10 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add one object of several shapes or bodies, each with its pose X_OS in the object's frame
-        (None for the identity)."""
+        """Add one object of several shapes or bodies.
+
+        Each has a pose X_OS in the object's frame (None for the identity).
+        """
         self.add(make.compound_object(name, parts, pose, color))
 
     def add_points(
@@ -323,8 +330,9 @@ class Scene:
         self._objects[thing.name] = thing
 
     def transformed(self, X: ArrayLike) -> Scene:
-        """Return a copy in which everything posed in the world is moved by X (4, 4): X_WO becomes X
-        @ X_WO.
+        """Return a copy in which everything posed in the world is moved by X (4, 4).
+
+        X_WO becomes X @ X_WO.
 
         This places a robot: for a robot with its root at X_WR in a room, plan in
         `room.transformed(inverse(X_WR))`.
@@ -370,8 +378,7 @@ class Scene:
 
     @property
     def allowed(self) -> frozenset[tuple[str, str]]:
-        """Pairs of names (sorted) that may touch: objects, or links of the robot; "*" stands for
-        everything."""
+        """Pairs of names (sorted) that may touch: objects, or links; "*" stands for everything."""
         return frozenset(self._allowed)
 
     def allow(self, a: str, b: str = "*") -> None:

@@ -17,8 +17,9 @@ DEFAULT_DEPTH = 1.0  # [m]
 
 @dataclass(frozen=True, eq=False)
 class Terrain:
-    """Heights (n_x, n_y) [m] over a grid: heights[i, j] is at x = i spacing[0], y = j spacing[1] of
-    its frame.
+    """Heights (n_x, n_y) [m] over a grid.
+
+    The height heights[i, j] is at x = i spacing[0], y = j spacing[1] of the terrain's frame.
 
     The terrain is solid from there down to `depth` [m] below the lowest height.
     """

@@ -30,8 +30,9 @@ _STANDARD_TAGS = {
 
 
 class Node:
-    """One value of a YAML document: a scalar (text), a sequence (list of nodes) or a mapping (text
-    to node).
+    """One value of a YAML document.
+
+    It is a scalar (text), a sequence (list of nodes) or a mapping (text to node).
 
     Attributes:
         value: str, list[Node] or dict[str, Node].
@@ -157,8 +158,10 @@ def read_yaml(path: str | PathLike[str]) -> Node:
 
 
 def parse_yaml(content: bytes | str, file: str) -> Node:
-    """Read the single document of a YAML text, called `file` in messages. Raises as `read_yaml`
-    does."""
+    """Read the single document of a YAML text, called `file` in messages.
+
+    Raises as `read_yaml` does.
+    """
     if isinstance(content, bytes):
         content = decoded(content, file)
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

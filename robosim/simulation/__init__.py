@@ -1,5 +1,4 @@
-"""Time steps of robots and free objects with hard contact: `Simulation`, its inputs and its
-results."""
+"""Time steps of robots and free objects with hard contact: `Simulation`, its inputs and results."""
 
 from robosim.simulation.balance import Energy, StepBalance
 from robosim.simulation.details import (

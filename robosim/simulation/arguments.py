@@ -47,8 +47,10 @@ def aware(value: bool | str) -> str:
 
 
 class engine_errors:
-    """Context that converts the engine's errors to robosim's. A contextlib generator would take
-    microseconds."""
+    """Context that converts the engine's errors to robosim's.
+
+    A contextlib generator would take microseconds.
+    """
 
     def __enter__(self) -> None:
         pass

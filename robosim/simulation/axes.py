@@ -18,8 +18,7 @@ def one_axis(x: NDArray[Any], leading: tuple[int, ...]) -> NDArray[Any]:
 
 
 def with_axes(x: NDArray[Any], leading: tuple[int, ...]) -> NDArray[Any]:
-    """(..., ...) view of an array (m, ...), with these leading axes in the place of its first
-    axis."""
+    """(..., ...) view of an array (m, ...), with leading axes in the place of its first axis."""
     if len(leading) == 1:
         return x
     return x.reshape(*leading, *x.shape[1:]) if leading else x[0]

@@ -79,8 +79,9 @@ class StepBalance(NamedTuple):
 
     @property
     def momentum_rest(self) -> Array:
-        """(6,) change of momentum that is left: the impulse of joints that attach something to the
-        world.
+        """(6,) remaining change of momentum.
+
+        It is the impulse of joints that attach something to the world.
 
         For free bodies, except for the impulse of `tau`, the linear part is zero to rounding, and
         the angular part behaves as `energy_error`.

@@ -156,8 +156,10 @@ def engine_values(
     model: Model,
     changes: Mapping[str, Array],
 ) -> dict[str, Link]:
-    """Write changes to the engine's numbers and vertices of the original world, and return the
-    changed links.
+    """Write changes to the engine's numbers and vertices of the original world.
+
+    Returns:
+        The links with a changed inertia, by name.
 
     Raises:
         SimulationError: the inertia of a link is not physical.

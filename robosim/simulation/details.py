@@ -31,8 +31,7 @@ Array = NDArray[np.float64]
 
 
 class StepStatus(IntEnum):
-    """Outcomes of solving a step, from the best to the worst; the numbers are those of the
-    engine."""
+    """Outcomes of solving a step, from the best to the worst; numbers are those of the engine."""
 
     solved = 0
     """Solved to rounding. `pgs` always reports `solved` after its sweeps."""
@@ -52,8 +51,11 @@ class StepStatus(IntEnum):
 
 
 class StepReport(NamedTuple):
-    """Report on a step. With substeps: the worst status and residual, the contacts, rows and
-    islands of the last substep, and the sums of the rest."""
+    """Report on a step.
+
+    With substeps: the worst status and residual, the contacts, rows and islands of the last
+    substep, and the sums of the rest.
+    """
 
     status: StepStatus
     """Worst status of the islands."""
@@ -227,8 +229,9 @@ class StepIsland(NamedTuple):
 
     @property
     def condition(self) -> float:
-        """Condition number of A_CC, of the clamping rows, in as many directions as its `rank`; 1
-        without clamping rows.
+        """Condition number of A_CC, of the clamping rows, in as many directions as its `rank`.
+
+        It is 1 without clamping rows.
 
         Each row is scaled by its own admittance, so that rows of different units compare.
         """
@@ -250,8 +253,7 @@ _STATUSES = tuple(StepStatus)
 
 
 def _made(kind: type[_Record], found: Any, **fields: Any) -> _Record:
-    """Make a record from a struct of the engine with the same field names, except for these
-    fields."""
+    """Make a record from a struct of the engine with equal field names, except for these fields."""
     names: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
     made: _Record = kind(
         *[fields[name] if name in fields else getattr(found, name) for name in names]

@@ -62,7 +62,7 @@ class OneSidedCause(IntFlag):
     diverged = 64
     """The step was not taken: the derivative is that of keeping the state."""
     switches = 128
-    """In `hvp`: steps nearby, however close, follow other formulas, and the product is nan."""
+    """Steps nearby, however close, follow other formulas: the product of `hvp` is nan."""
 
 
 class StepGradient(NamedTuple):
@@ -117,11 +117,11 @@ class Jacobians(NamedTuple):
     """(2, n_v, ...) in each requested parameter, by its name: the last axes are those of its
     numbers."""
     causes: Any
-    """As in `StepGradient`; for a rollout (..., steps), of each step."""
+    """Causes of each step, as in `StepGradient`; for a rollout (..., steps)."""
 
     @property
     def one_sided(self) -> Any:
-        """As in `StepGradient`; for a rollout (..., steps)."""
+        """True if derivatives are one-sided, as in `StepGradient`; for a rollout (..., steps)."""
         return self.causes != 0
 
 
@@ -133,11 +133,11 @@ class StepTangent(NamedTuple):
     v: Array
     """(n_v,) change of v."""
     causes: OneSidedCause
-    """As in `StepGradient`."""
+    """Causes, as in `StepGradient`."""
 
     @property
     def one_sided(self) -> bool:
-        """As in `StepGradient`."""
+        """True if the derivative is one-sided or does not exist."""
         return self.causes != 0
 
 

@@ -79,8 +79,10 @@ class Linearization:
 
     @cached_property
     def contacts(self) -> list[ContactForce]:
-        """All points within the margin or touched in the step. With substeps, this and the
-        following properties describe the last substep."""
+        """All points within the margin or touched in the step.
+
+        With substeps, this and the following properties describe the last substep.
+        """
         return [contact_from(x) for x in self._details.contacts]
 
     @cached_property

@@ -90,8 +90,9 @@ class Selected(NamedTuple):
 
 
 class ParameterNames:
-    """Names of a simulation's parameters, their owners, and their locations in the engine. Plain
-    data.
+    """Names of a simulation's parameters, their owners, and their locations in the engine.
+
+    Plain data.
 
     Args:
         model: model of the simulation.
@@ -110,6 +111,7 @@ class ParameterNames:
         self.kinds: dict[str, ParameterKind] = {}
         self.places: dict[str, Place] = {}
         self.size = self.n_vertices = 0
+        # Kinds of parameters, and their locations in the engine's vector.
         for kind in engine.parameter_kinds:
             has_one = "joint" if kind.name in _JOINT_KINDS else _OWNERS.get(kind.owner, kind.owner)
             shape = tuple(kind.shape)
@@ -122,6 +124,7 @@ class ParameterNames:
             elif kind.owners:
                 end = kind.first + kind.stride * (kind.owners - 1) + int(np.prod(shape, dtype=int))
                 self.size = max(self.size, end)
+        # Owners by type.
         self._owners: dict[str, tuple[Owner, ...]] = {
             "link": model.link_names,
             "joint": model.body_joints,
@@ -421,8 +424,9 @@ class Parameters(Mapping[str, Array]):
 
 
 class ParameterGradient(Parameters):
-    """Gradient of a loss in each parameter, per unit of the parameter. The gradient in a pair's
-    parameter is the sum over the pairs of shapes.
+    """Gradient of a loss in each parameter, per unit of the parameter.
+
+    The gradient in a pair's parameter is the sum over the pairs of shapes.
 
     For many runs, each array has the axes of the runs in front.
     """

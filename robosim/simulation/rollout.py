@@ -31,8 +31,10 @@ Progress = Callable[[int], object]
 
 
 class RolloutReport(NamedTuple):
-    """Report on the steps of a rollout. Each field is one number for one run, or an array (...) for
-    many runs."""
+    """Report on the steps of a rollout.
+
+    Each field is one number for one run, or an array (...) for many runs.
+    """
 
     status: Any
     """Worst `StepStatus` of all steps."""
@@ -348,8 +350,10 @@ def roll_vjp(
     by: Collection[str] = DRIVES,
     progress: Progress | None = None,
 ) -> StepGradient:
-    """Gradient of a loss of the stored states q (..., n, n_q), v (..., n, n_v) of runs. See
-    `Rollout.vjp`."""
+    """Gradient of a loss of the stored states q (..., n, n_q), v (..., n, n_v) of runs.
+
+    See `Rollout.vjp`.
+    """
     shape, own = q.shape[:-2], (q.shape[-2], simulation.model.n_v)
     drive = _Drive.of(split_control(simulation, control, steps), steps, shape)
     bars = [_bar(x, shape, own, name) for x, name in ((q_bar, "q_bar"), (v_bar, "v_bar"))]

@@ -146,6 +146,7 @@ class Simulation:
         if model.dynamics_faults:
             raise SimulationError(model._dynamics_fault)
         self.dt = float(dt)
+        # Closures; two links that a frame closure connects do not collide.
         self._closures: tuple[Closure, ...] = tuple(world.closures)
         held = [c for c in self._closures if not isinstance(c, JointEquality)]
         laws = [c for c in self._closures if isinstance(c, JointEquality)]
@@ -154,6 +155,7 @@ class Simulation:
         for closure in held:
             if closure.a != closure.b:  # the engine refuses it
                 scene.allow(closure.a, closure.b)
+        # Compile the scene, without pairs of links that overlap by their hulls alone.
         self._scene = compile_scene(scene, model, with_tables=False)
         self.left_out = tuple(links_in_hulls(model, self._scene))
         """Pairs of links that are not pressed apart: their hulls or pieces overlap in the neutral
@@ -163,6 +165,7 @@ class Simulation:
                 scene.allow(link_a, link_b)
             self._scene = compile_scene(scene, model, with_tables=False)
             warnings.warn(f"'{model.name}': {told_left_out(self.left_out)}", stacklevel=2)
+        # Options of the engine, checked against its lists of names.
         options: dict[str, Any] = {
             "dt": self.dt,
             "solver": listed(solver, _engine.row_solvers, "solver"),

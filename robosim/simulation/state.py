@@ -1,4 +1,4 @@
-"""State and control, on which a step depends beside its simulation; and files of states."""
+"""`State` and `Control`: the arguments of a step, and files of states."""
 
 from __future__ import annotations
 

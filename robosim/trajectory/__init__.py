@@ -1,5 +1,7 @@
-"""Timed motions: evaluate, cut and join, check against limits, save, load and plot. Positions have
-names; no robot model is needed."""
+"""Timed motions: evaluate, cut and join, check against limits, save, load and plot.
+
+Positions have names; no robot model is needed.
+"""
 
 from robosim.trajectory.events import Event
 from robosim.trajectory.limits import TrajectoryLimits, Violation

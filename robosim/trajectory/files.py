@@ -235,6 +235,7 @@ def _write_csv(trajectory: Trajectory) -> bytes:
 def _read_csv(data: bytes) -> Trajectory:
     from robosim.trajectory.trajectory import Trajectory
 
+    # Format and version, then the header.
     lines = _text(data).split("\n", 2)
     words = lines[0].split()
     if len(words) != 3 or words[:2] != ["#", FORMAT]:
@@ -254,6 +255,7 @@ def _read_csv(data: bytes) -> Trajectory:
         fields = _fields(header)
     except TrajectoryError as error:
         raise TrajectoryError(str(error), line=2) from None
+    # Column names, then a row of numbers per knot.
     names = fields["position_names"]
     reader = csv.reader(io.StringIO(lines[2], newline=""))
     try:
@@ -282,6 +284,7 @@ def _read_csv(data: bytes) -> Trajectory:
         raise TrajectoryError(str(error), line=reader.line_num + 3) from None
     if len(rows) < 2:
         raise TrajectoryError("needs at least two rows of numbers", line=reader.line_num + 2)
+    # Derivatives at the start of each piece are its coefficients times factorials.
     table = np.array(rows)
     knots = np.moveaxis(table[:, 1:].reshape(len(rows), len(names), 6), 1, 2)
     trajectory = Trajectory(table[:, 0], knots[:-1] / _FACTORIALS[:, None], **fields)

@@ -189,6 +189,7 @@ def find_violations(
 ) -> list[Violation]:
     """Find violations of limits. See Trajectory.validate."""
     found: list[Violation] = []
+    # Position and its derivatives, at their exact extrema.
     bounds: list[tuple[str, int, Array | None, Array | None]] = [
         ("position", 0, limits.lower, limits.upper)
     ]
@@ -234,6 +235,7 @@ def find_violations(
             limits.effort,
             tolerance,
         )
+    # Speeds of links.
     if trajectory.link_velocity is not None and limits.tool_speed:
         bound = np.array(list(limits.tool_speed.values()))
         speeds = partial(trajectory._piece_speed, links=tuple(limits.tool_speed))
@@ -319,6 +321,7 @@ def peaks_between(
     Torques and speeds vary with q, so the number of samples follows the distance that q moves, not
     the time. Where a peak between samples may exceed its bound, its bracket is narrowed.
     """
+    # Number of samples per piece, from the distance that q moves.
     h = np.diff(trajectory.breaks)
     powers = np.arange(1, polynomial.DEGREE + 1)
     moves = (np.abs(trajectory.coefficients[:, 1:]) * (h[:, None] ** powers)[:, :, None]).sum(

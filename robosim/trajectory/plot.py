@@ -25,6 +25,7 @@ def plot(trajectory: Trajectory, names: Sequence[str] | None, rate: float) -> Fi
     """Plot a trajectory. See Trajectory.plot."""
     from matplotlib.figure import Figure
 
+    # Select positions and units.
     shown = trajectory.position_names if names is None else tuple(names)
     unknown = [name for name in shown if name not in trajectory.position_names]
     if unknown:
@@ -36,6 +37,7 @@ def plot(trajectory: Trajectory, names: Sequence[str] | None, rate: float) -> Fi
     limits = trajectory.limits
     time, *curves = trajectory.sample(min(rate, MOST_DRAWN / trajectory.duration))
 
+    # Panels of position, velocity and acceleration with their limits.
     rows = 4 if trajectory.inverse_dynamics is not None else 3
     figure = Figure(figsize=(9, 2.2 * rows + 0.6), layout="constrained")
     axes = figure.subplots(rows, 1, sharex=True)
@@ -48,6 +50,7 @@ def plot(trajectory: Trajectory, names: Sequence[str] | None, rate: float) -> Fi
             upper = (limits.upper, limits.velocity, limits.acceleration)[order]
             lower = limits.lower if order == 0 else (None if upper is None else -upper)
         _curves(ax, time, curves[order], index, shown, lower, upper)
+    # Panel of torques.
     if rows == 4:
         torque_names = [name for name in shown if name in trajectory.torque_names]
         torque_index = [trajectory.torque_names.index(name) for name in torque_names]

@@ -16,7 +16,7 @@ Index = NDArray[np.int64]
 
 DEGREE = 5
 _ROOT_STEPS = (
-    # At most: every fourth step halves the bracket, the others converge within ten on simple roots.
+    # Upper bound: every fourth step halves the bracket, the others converge on simple roots in ten.
     80
 )
 # _FALLING[d, j] = j (j-1) ... (j-d+1), the factor of (t - b)**(j - d) after d derivatives.

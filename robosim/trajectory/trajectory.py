@@ -212,8 +212,10 @@ class Trajectory(Value):
         return self._derivative(t, 1)
 
     def acceleration(self, t: ArrayLike) -> Array:
-        """Accelerations d2q/dt2 at times t of any shape: (..., n). They may jump at breaks, see
-        ``acceleration_jumps``."""
+        """Accelerations d2q/dt2 at times t of any shape: (..., n).
+
+        They may jump at breaks, see ``acceleration_jumps``.
+        """
         return self._derivative(t, 2)
 
     def jerk(self, t: ArrayLike) -> Array:
@@ -272,8 +274,9 @@ class Trajectory(Value):
         return tau.reshape(*times.shape, len(self.torque_names))
 
     def piece_torque(self, piece: Index, s: Array, frictionless: bool = False) -> Array:
-        """Torques on the given pieces (m,) at local times s (m,). At a break, the piece selects the
-        side.
+        """Torques on the given pieces (m,) at local times s (m,).
+
+        At a break, the piece selects the side.
 
         frictionless: True for torques without damping and dry friction; requires an inverse
         dynamics that can compute them.
@@ -402,8 +405,10 @@ class Trajectory(Value):
         )
 
     def reorder(self, position_names: Sequence[str]) -> Trajectory:
-        """Return the same motion with its positions in another order. Raises TrajectoryError for
-        missing or extra names."""
+        """Return the same motion with its positions in another order.
+
+        Raises TrajectoryError for missing or extra names.
+        """
         names = tuple(position_names)
         missing = [name for name in self.position_names if name not in names]
         extra = [name for name in names if name not in self.position_names]
@@ -482,8 +487,9 @@ class Trajectory(Value):
         position_names: Sequence[str] | None = None,
         format: Format | None = None,
     ) -> Trajectory:
-        """Read a file of ``save``. With position_names, positions are put in that order, matched by
-        name.
+        """Read a file of ``save``.
+
+        With position_names, positions are put in that order, matched by name.
 
         Raises TrajectoryError, with file and location, for content that is malformed, of an unknown
         version, or with missing or extra names; OSError if the file cannot be read.

@@ -44,6 +44,7 @@ def model_entry(model: Model) -> dict[str, Any]:
     """Return everything that a model is made of, for `robosim.scene.save.flow`."""
     arguments = model_arguments(model)
     description = dict(arguments["description"])
+    # Meshes are collected while records are made, and numbered in this order.
     meshes: list[TriangleMesh] = []
 
     def number(mesh: TriangleMesh) -> int:
@@ -57,7 +58,7 @@ def model_entry(model: Model) -> dict[str, Any]:
         return {"mesh": number(value)} if isinstance(value, TriangleMesh) else shape_entry(value)
 
     def record(part: Any) -> dict[str, Any]:
-        """Return the fields without a default, and those that differ from it."""
+        """Return the fields that have no default, or differ from their default."""
         found: dict[str, Any] = {}
         for field in fields(part):
             value = getattr(part, field.name)
@@ -78,6 +79,7 @@ def model_entry(model: Model) -> dict[str, Any]:
                 found[field.name] = value
         return found
 
+    # Parts of the description: lists, mappings by name, and visuals by link.
     parts = ("links", "joints", "colliders", "named_states")
     content: dict[str, Any] = {key: [record(x) for x in description.pop(key)] for key in parts}
     named = ("groups", "end_effectors")
@@ -108,6 +110,7 @@ def model_from(node: Node) -> Model:
         SceneError: this is not a valid entry, with file:line.
         ModelError: the entry does not make a valid model.
     """
+    # Meshes of the entry, and readers of shapes and fields.
     keys = ("name", "meshes", "description", "numbers", "collision_pairs", "disabled_collisions")
     entry = node.mapping("model", keys=keys, required=keys)
     meshes = [_mesh(x) for x in entry["meshes"].sequence("meshes")]
@@ -161,6 +164,7 @@ def model_from(node: Node) -> Model:
         except (TypeError, ValueError) as error:
             raise entry.error(f"{what}: {error}") from error
 
+    # Parts of the description.
     description = dict(entry["description"].mapping("description"))
 
     def taken(key: str) -> Node:
@@ -184,6 +188,7 @@ def model_from(node: Node) -> Model:
         },
     }
     content |= {key: _typed("tuple" * (key in _LISTS), plain(x)) for key, x in description.items()}
+    # Numbers and pairs, then the model.
     numbers = {
         key: _array(x, key) if isinstance(x.value, list) else x.number(key)
         for key, x in entry["numbers"].mapping("numbers").items()
@@ -212,8 +217,10 @@ def _typed(kind: str, value: Any) -> Any:
 
 
 def plain(node: Node) -> Any:
-    """Convert a node to text, numbers, None, lists and dicts. Quoted text stays text, even if it
-    looks like a number."""
+    """Convert a node to text, numbers, None, lists and dicts.
+
+    Quoted text stays text, even if it looks like a number.
+    """
     if isinstance(node.value, dict):
         return {key: plain(x) for key, x in node.value.items()}
     if isinstance(node.value, list):

@@ -147,6 +147,7 @@ class World:
             raise SimulationError(
                 f"there is a part {name!r} already; each must have a name of its own"
             )
+        # Check that the part fits the others, and check its materials and motors.
         part = Part(name, model, ROOT if on is None else on, checked_pose(pose, f"part {name!r}"))
         for k, one in enumerate((*self._parts, part)):
             # A nameless first part has not been checked against other parts before.
@@ -160,6 +161,7 @@ class World:
                 raise SimulationError(
                     f"motors name {joint!r}, which is no coordinate of part {name!r}{near}"
                 )
+        # Rename links and joints to those of the whole.
         own = {link: part.link(link) for link in model.link_names}
         own |= {collider.name: part.collider(collider) for collider in model.colliders}
         surfaces: dict[Pair, Material] = {}
@@ -257,8 +259,9 @@ class World:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> World:
-        """Read a world file, written by `save` or by hand. See `robosim/world/files.py` for the
-        format.
+        """Read a world file, written by `save` or by hand.
+
+        See `robosim/world/files.py` for the format.
 
         Raises:
             FileError: the file cannot be read.

@@ -1,5 +1,7 @@
-"""Transports to an arm. Each is a Transport, registered as an entry point of
-`robosim.transports`."""
+"""Transports to an arm.
+
+Each is a Transport, registered as an entry point of `robosim.transports`.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,10 @@ class Transport(Protocol):
         """One line for --help."""
 
     def add_arguments(self, parser: argparse._ActionsContainer) -> None:
-        """Add the transport's own options; options that could clash start with the transport's
-        name."""
+        """Add the transport's own options.
+
+        Options that could clash start with the transport's name.
+        """
 
     def connect(
         self, model: Model, joint_names: tuple[str, ...], options: argparse.Namespace

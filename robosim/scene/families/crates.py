@@ -13,8 +13,10 @@ _WALL = 0.03  # [m] thickness of every wall
 
 
 def box(rng: Generator) -> Layout:
-    """A deep box under a raised lid: the arm reaches over the front wall and down to a can on the
-    bottom."""
+    """A deep box under a raised lid, with a can on the bottom.
+
+    The arm reaches over the front wall.
+    """
     layout = Layout.begin("box", rng, distance=(0.28, 0.36), yaw=0.35)
     size, height, slot = rng.uniform(0.52, 0.60), rng.uniform(0.34, 0.42), rng.uniform(0.27, 0.34)
     floor = rng.uniform(-0.30, -0.10)
@@ -35,8 +37,10 @@ def box(rng: Generator) -> Layout:
 
 
 def cage(rng: Generator) -> Layout:
-    """A box with a roof and a front of two bars: the arm reaches between or over the bars to a cube
-    on the bottom."""
+    """A box with a roof and a front of two bars, with a cube on the bottom.
+
+    The arm reaches between or over the bars.
+    """
     layout = Layout.begin("cage", rng, distance=(0.36, 0.45), yaw=0.35)
     size, height = rng.uniform(0.52, 0.60), rng.uniform(0.60, 0.68)
     floor = rng.uniform(-0.22, -0.05)
@@ -61,8 +65,10 @@ def cage(rng: Generator) -> Layout:
 
 
 def _walls(layout: Layout, size: float, floor: float, height: float, front: float) -> None:
-    """Add a square bottom with its upper face at `floor`, three walls, and a front wall of height
-    `front` if positive."""
+    """Add a square bottom with its upper face at `floor`, and its walls.
+
+    There are three walls, and a front wall of height `front` if positive.
+    """
     layout.box("bottom", (size, size, _WALL), (size / 2, 0, floor - _WALL / 2), WALL)
     layout.stand((0.5 * size, 0.5 * size), (0.6 * size, 0), floor - _WALL - 0.001)
     middle = floor + height / 2

@@ -124,8 +124,10 @@ class _Arm:
         self.lower, self.upper = model.limits.lower[self.columns], model.limits.upper[self.columns]
 
     def solve(self, layout: Layout) -> tuple[Configuration, Configuration] | None:
-        """Return start and goal of a layout, or None if there are none or no path between them was
-        found."""
+        """Return start and goal of a layout.
+
+        None if there are none, or if no path between them was found.
+        """
         space = layout.scene.compile(self.model)
         rest = self.model.neutral()
         start = next(self._starts(layout, space, rest), None)
@@ -167,8 +169,10 @@ class _Arm:
         space: _engine.CollisionScene,
         near: Configuration,
     ) -> Iterator[Configuration]:
-        """Yield collision-free configurations at the grasps, both in random order; a robot without
-        fingers stops in front of the object."""
+        """Yield collision-free configurations at the grasps, both in random order.
+
+        A robot without fingers stops in front of the object.
+        """
         for i in rng.permutation(len(grasps)):
             for distance in (0.0, 0.06, 0.10):
                 found = _engine.inverse_kinematics(

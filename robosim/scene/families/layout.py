@@ -63,8 +63,10 @@ class Layout:
         yaw: float = 0.25,
         azimuth: float = 2.2,
     ) -> Layout:
-        """Begin with a floor, a pedestal, and a random frame F: azimuth and yaw within +-, distance
-        within a range [m]."""
+        """Begin with a floor, a pedestal, and a random frame F.
+
+        Azimuth and yaw are within +-, distance within a range [m].
+        """
         scene = Scene(name)
         scene.add_half_space("floor", pose((0, 0, FLOOR)), (0.87, 0.87, 0.85))
         height = -FLOOR - 0.005
@@ -92,8 +94,7 @@ class Layout:
     def stand(
         self, size: Sequence[float], xy: Sequence[float], top: float, color: Color = STONE
     ) -> None:
-        """Add a block centered at xy in F, from the floor up to `top`, under furniture without
-        legs."""
+        """Add a block centered at xy in F, from the floor up to `top`, to support furniture."""
         height = top - FLOOR
         self.box("stand", (*size, height), (*xy, FLOOR + height / 2), color)
 
@@ -108,8 +109,10 @@ class Layout:
     def spots(
         self, count: int, x: tuple[float, float], y: tuple[float, float], gap: float
     ) -> NDArray[np.float64]:
-        """Sample up to `count` points (n, 2) of F in a rectangle, at least `gap` apart; fewer if
-        they do not fit."""
+        """Sample up to `count` points (n, 2) of F in a rectangle.
+
+        They are at least `gap` apart, and fewer if they do not fit.
+        """
         kept: list[NDArray[np.float64]] = []
         for _ in range(40 * count):
             spot = np.array([self.rng.uniform(*x), self.rng.uniform(*y)])
@@ -128,8 +131,10 @@ def rotation_z(angle: float) -> Pose:
 def grasps_from_side(
     X_WC: Pose, rng: Generator, *, spread: float, count: int = 6, pitch: float = 0.0
 ) -> list[Pose]:
-    """Grasps of an upright object at C: along F's x within +-spread [rad], down by up to `pitch`,
-    with level fingers."""
+    """Grasps of an upright object at C from the side, with level fingers.
+
+    The direction is F's x within +-spread [rad], pitched down by up to `pitch`.
+    """
     grasps = []
     for _ in range(count):
         turn = rotation_z(rng.uniform(-spread, spread))
@@ -145,7 +150,9 @@ def grasps_from_side(
 def grasps_from_above(
     X_WC: Pose, rng: Generator, *, count: int = 6, lift: float = 0.03
 ) -> list[Pose]:
-    """Grasps of an object at C from straight above, at random angles, with the tool frame `lift`
-    [m] above C."""
+    """Grasps of an object at C from straight above, at random angles.
+
+    The tool frame is `lift` [m] above C.
+    """
     down = pose((0, 0, lift), rpy=(np.pi, 0, 0))
     return [X_WC @ rotation_z(rng.uniform(-np.pi, np.pi)) @ down for _ in range(count)]

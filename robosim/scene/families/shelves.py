@@ -1,5 +1,4 @@
-"""Families of shelves with cans: one compartment (small), three stacked compartments (tall), many
-narrow ones (thin)."""
+"""Families of shelves with cans: one compartment, three stacked ones, many narrow ones."""
 
 from __future__ import annotations
 
@@ -13,8 +12,10 @@ _BOARD = 0.03  # [m] thickness of every board
 
 
 def bookshelf_small(rng: Generator) -> Layout:
-    """A single compartment at chest height, open at the front, with three cans. One can is grasped
-    from the front."""
+    """A single compartment at chest height, open at the front, with three cans.
+
+    One can is grasped from the front.
+    """
     layout = Layout.begin("bookshelf_small", rng, distance=(0.45, 0.60))
     width, depth, height = rng.uniform(0.75, 0.95), rng.uniform(0.38, 0.45), rng.uniform(0.26, 0.32)
     bottom = rng.uniform(0.0, 0.45)
@@ -38,8 +39,10 @@ def bookshelf_tall(rng: Generator) -> Layout:
 
 
 def bookshelf_thin(rng: Generator) -> Layout:
-    """A light frame of four posts with many low compartments, split by an upright board, with two
-    cans in each row."""
+    """A light frame of four posts with many low compartments.
+
+    An upright board splits them, and there are two cans in each row.
+    """
     layout = Layout.begin("bookshelf_thin", rng, distance=(0.42, 0.55))
     width, depth, height = rng.uniform(0.85, 1.0), rng.uniform(0.32, 0.40), rng.uniform(0.23, 0.26)
     first = rng.uniform(-0.45, -0.25)
@@ -77,8 +80,10 @@ def _sides(layout: Layout, width: float, depth: float, low: float, high: float) 
 def _cans(
     layout: Layout, spaces: list[tuple[float, float, float]], depth: float, count: int
 ) -> None:
-    """Add `count` cans to each space (floor height, right end, left end); one of them is the
-    target."""
+    """Add `count` cans to each space (floor height, right end, left end).
+
+    One of all cans is the target.
+    """
     rng = layout.rng
     chosen = int(rng.integers(len(spaces)))
     number = 0

@@ -27,8 +27,10 @@ _Spots = NDArray[np.float64]  # (n, 2) points of F
 
 
 def table_pick(rng: Generator) -> Layout:
-    """A desk with an over-shelf: the arm moves from a can in a nook of upright boxes to a can in
-    another nook."""
+    """A desk with an over-shelf.
+
+    The arm moves from a can in a nook of upright boxes to a can in another nook.
+    """
     layout = Layout.begin("table_pick", rng, distance=(0.24, 0.32))
     depth, width, height = rng.uniform(0.75, 0.9), rng.uniform(1.4, 1.6), rng.uniform(-0.12, 0.12)
     _table(layout, depth, width, height)
@@ -62,8 +64,9 @@ def table_pick(rng: Generator) -> Layout:
 
 
 def table_under_pick(rng: Generator) -> Layout:
-    """A high table with a board below: the arm moves from a can in a nook on the top to one on the
-    board.
+    """A high table with a board below, and a can in a nook on each.
+
+    The arm moves from the upper can to the lower one.
 
     A rail under the front edge lowers the opening.
     """
@@ -150,8 +153,10 @@ def _apart(spots: _Spots, nooks: Sequence[tuple[float, float]]) -> _Spots:
 
 
 def _table(layout: Layout, depth: float, width: float, height: float) -> None:
-    """Add a table top with its upper face at `height` and its front edge at x = 0, on four legs
-    that reach the floor."""
+    """Add a table top with its upper face at `height`, on four legs that reach the floor.
+
+    The front edge is at x = 0.
+    """
     layout.box("table_top", (depth, width, _TOP), (depth / 2, 0, height - _TOP / 2))
     length = height - _TOP - FLOOR
     for i, (x, y) in enumerate([(0.03, -1), (0.03, 1), (depth - 0.03, -1), (depth - 0.03, 1)]):

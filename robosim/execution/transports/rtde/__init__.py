@@ -1,5 +1,6 @@
-"""UR arms without ROS: RTDE through the optional package `ur-rtde`, for CB3 (125 Hz) and e-Series
-(500 Hz).
+"""UR arms without ROS: RTDE through the optional package `ur-rtde`.
+
+Controllers are CB3 (125 Hz) and e-Series (500 Hz).
 
 Set points are sent by servoj at the controller's rate, and not by the library's moveJ with a path.
 moveJ takes waypoints, each with a speed and a blend radius, and times them itself. It would keep

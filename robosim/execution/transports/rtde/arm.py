@@ -117,6 +117,7 @@ class RtdeArm:
         watchdog: float = 10.0,
         timeout: float = 10.0,
     ) -> None:
+        # Options of the process.
         self._names = tuple(joint_names)
         bounds = {"lower": lower, "upper": upper, "speed": speed}
         limits = {name: _six(name, value) for name, value in bounds.items()}
@@ -132,6 +133,7 @@ class RtdeArm:
             "deceleration": deceleration,
             "watchdog": watchdog,
         }
+        # State of the connection, shared with the listener thread.
         self._lock = threading.Lock()
         self._goals: dict[int, RtdeGoal] = {}
         self._number = 0
@@ -189,8 +191,10 @@ class RtdeArm:
         sleep_until(time)
 
     def state(self) -> ArmState | None:
-        """Return the last state. Its stamp is when the controller's own time was last seen to
-        advance."""
+        """Return the last state.
+
+        Its stamp is when the controller's own time was last seen to advance.
+        """
         return self._state
 
     def status(self) -> ArmStatus:

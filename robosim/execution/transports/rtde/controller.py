@@ -172,8 +172,7 @@ class Controller:
         )
 
     def servo(self, position: Array) -> bool:
-        """Command the position of the joints for the next control cycle; False if it is not
-        accepted.
+        """Command the joints' position for the next control cycle; False if it is not accepted.
 
         After the first command, the controller's watchdog requires commands regularly. Raises Lost.
         """

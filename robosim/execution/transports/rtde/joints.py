@@ -12,8 +12,9 @@ __all__ = ["check_model", "ur_order"]
 
 
 def ur_order(joint_names: Sequence[str]) -> tuple[str, ...]:
-    """Return the joints of a UR arm in its controller's order, from names with an optional common
-    prefix (`tf_prefix`).
+    """Return the joints of a UR arm in its controller's order.
+
+    Names may have a common prefix (`tf_prefix`).
 
     Raises:
         ExecutionError: the names are not the six joints of one UR arm; the message names the

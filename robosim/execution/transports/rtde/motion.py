@@ -67,8 +67,10 @@ class Motion:
         return not self.velocity.any()
 
     def refusal(self, wanted: Array, last: Array | None = None) -> str:
-        """Return the reason why `wanted` cannot follow `last` (default: the present position), or
-        ""."""
+        """Return the reason why `wanted` cannot follow `last`, or "".
+
+        `last` is the present position by default.
+        """
         last = self.position if last is None else last
         if wanted.shape != self.position.shape:
             return f"a set point has {len(self.position)} positions, this one {wanted.size}"
@@ -86,8 +88,10 @@ class Motion:
         return ""
 
     def step_to(self, wanted: Array) -> str:
-        """Move to `wanted`, as far as limits and one period allow. Returns a description of
-        changes, or ""."""
+        """Move to `wanted`, as far as limits and one period allow.
+
+        Returns a description of changes, or "".
+        """
         last = self.position
         self.position, complaint = self._guard.pass_on(wanted, self._period)
         self.velocity = (self.position - last) / self._period
@@ -134,8 +138,7 @@ class Playout:
         return now - self._arrivals[-1] if self._arrivals else np.inf
 
     def next(self, position: Array, *, flush: bool = False) -> Array | None:
-        """Return the position after this cycle, starting from `position`; None if there is no
-        target.
+        """Return the position after this cycle, coming from `position`; None if there is no target.
 
         Args:
             position: (n,) present position.
