@@ -16,7 +16,7 @@ _TELL, _TELL_SHARE = 2e-5, 0.02  # [rad or m], and fraction of a sample's motion
 
 
 class Guard:
-    """Passes positions on to an arm, bounded as necessary.
+    """Bounds on the positions that are passed on to an arm.
 
     Args:
         joint_names: (n) names of the joints.

@@ -160,7 +160,7 @@ def stream_trajectory(
         path_tolerance: sent with a whole trajectory; the controller's own by default.
         scaling_ramp: time of set points from rest to full speed, and to stop on request [s]; by
             default as long as the acceleration limits require at the plan's largest speed, and at
-            least 0.1 s.
+            least 0.1 s; 0.5 s without acceleration limits.
         connect_timeout: largest time to the first state [s].
         on_progress: called about ten times a second.
         stop_event: set it, from another thread, to stop.

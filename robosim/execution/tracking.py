@@ -180,7 +180,7 @@ class Tracking:
 
 
 class TrackingRecorder:
-    """Collects samples one at a time, cheaply; `tracking()` returns them.
+    """Recorder of samples, added one at a time at low cost; `tracking()` returns them.
 
     Args:
         joint_names, units, robot: as in Tracking.

@@ -33,7 +33,7 @@ class StopEvent(Protocol):
 
 
 class Watch:
-    """Keeps the last state of the moving joints, and finds reasons to stop.
+    """Monitor of the last state of the moving joints, and of reasons to stop.
 
     Args:
         arm: arm that moves.

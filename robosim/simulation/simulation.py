@@ -1,4 +1,4 @@
-"""`Simulation`: steps a world through time."""
+"""`Simulation`: time steps, rollouts and parameters of a world."""
 
 from __future__ import annotations
 
@@ -46,8 +46,7 @@ _JACOBIAN_ARRAYS = attrgetter(*_JACOBIANS, "parameters", "causes")
 
 
 class Simulation:
-    """Steps a world through time with hard contact, friction, joint limits, dry friction, motors
-    and closed loops.
+    """Simulation of a world with hard contact, friction, joint limits, motors and closed loops.
 
     Contacts, limits, dry friction and motors are constraint rows, whose impulses are solved
     together in each step. Touching bodies do not penetrate further, friction stays within mu times

@@ -48,7 +48,7 @@ TOLERANCES = ControllerTolerances(path=0.2, goal=0.02, stopped_velocity=0.05, go
 
 
 class Driver:
-    """Serves one parent and one controller until the parent closes, or the connection is lost."""
+    """Server of one parent and one controller, until the parent closes or the connection is lost."""
 
     def __init__(self, parent: Connection, controller: Controller, options: dict[str, Any]) -> None:
         self._parent, self._controller = parent, controller
@@ -146,7 +146,7 @@ class Driver:
 
     def _follow_goal(self) -> None:
         goal = self._executor.goal
-        if goal is None:  # cancelled or preempted meanwhile
+        if goal is None:  # canceled or preempted meanwhile
             self._doing = "brake"
             self._motion.brake()
             return
