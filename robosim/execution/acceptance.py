@@ -47,7 +47,7 @@ class AcceptanceRules:
 
 
 def check(trajectory: JointTrajectory, now: float, rules: AcceptanceRules) -> Rejection | None:
-    """Return None if a controller would accept the trajectory at `now` [s], else the first fault."""
+    """Return None if a controller accepts the trajectory at `now` [s], else the first fault."""
     return (
         _check_names(trajectory, rules)
         or _check_end(trajectory, now, rules)

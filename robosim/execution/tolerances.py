@@ -88,7 +88,7 @@ class ControllerTolerances:
     def resolve(self, n: int) -> Tolerances:
         """Return the tolerances of n joints.
 
-        Raises ExecutionError for a wrong number of values, or values that are negative or not finite.
+        Raises ExecutionError for a wrong number of values, or negative or nonfinite values.
         """
         path, goal = _per_joint("path", self.path, n), _per_joint("goal", self.goal, n)
         velocity = _per_joint("stopped_velocity", self.stopped_velocity, n)

@@ -48,7 +48,7 @@ TOLERANCES = ControllerTolerances(path=0.2, goal=0.02, stopped_velocity=0.05, go
 
 
 class Driver:
-    """Server of one parent and one controller, until the parent closes or the connection is lost."""
+    """Server of one parent and one controller, until the connection to either ends."""
 
     def __init__(self, parent: Connection, controller: Controller, options: dict[str, Any]) -> None:
         self._parent, self._controller = parent, controller
