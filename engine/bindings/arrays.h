@@ -1,5 +1,5 @@
-// NumPy arrays in and out of the engine: conversion, and a clear error where an argument does not
-// fit.
+// Conversion of NumPy arrays to and from the engine, with a clear error for an argument that does
+// not fit.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -24,11 +24,12 @@ inline std::string shape_text(const pybind11::ssize_t* shape, std::size_t n) {
   return text + (n == 1 ? ",)" : ")");
 }
 
-// Not an array yet. A default one is, if empty, and takes a tenth of a microsecond to make.
+// Null handle in place of an array. A default-constructed array is a real, empty one and takes 0.1
+// us to create.
 inline Array no_array() { return pybind11::reinterpret_steal<Array>(pybind11::handle()); }
 
-// Any array-like of real numbers as contiguous float64 of exactly this shape; no copy where it is
-// that already.
+// Convert any array-like of real numbers to a contiguous float64 array of exactly this shape. An
+// argument that already is such an array is not copied.
 inline Array real_array(const pybind11::handle& value, const Shape2& shape, const char* name,
                         bool finite = true) {
   namespace py = pybind11;
@@ -60,10 +61,11 @@ inline Array real_array(const pybind11::handle& value, const Shape2& shape, cons
   return array;
 }
 
-// A fresh array that begins at a cache line: NumPy's own begin 16 bytes behind one, and every other
-// store of a row crosses into the next. Of large ones the memory is kept for the next one.
+// Create an array that begins at a cache line. NumPy's own arrays begin 16 bytes behind one, so
+// that every other store of a row crosses into the next line. The memory of large arrays is kept
+// for reuse.
 inline Array aligned_array(const Shape2& shape) {
-  // Never destroyed: arrays may outlive all that is.
+  // Never destroyed: arrays may outlive static objects.
   static KeptMemory& memory = *new KeptMemory(std::size_t{64} << 20);
   std::size_t size = 1;
   for (const auto extent : shape) size *= static_cast<std::size_t>(extent);
@@ -72,7 +74,7 @@ inline Array aligned_array(const Shape2& shape) {
                pybind11::capsule(data, [](void* p) { memory.give_back(static_cast<double*>(p)); }));
 }
 
-// A fresh array: NumPy's own where it is small, whose making takes less time.
+// Create an array: a NumPy array if it is small, as NumPy allocates small arrays faster.
 inline Array fresh_array(const Shape2& shape) {
   constexpr auto large = static_cast<pybind11::ssize_t>(KeptMemory::least_count);
   pybind11::ssize_t size = 1;
@@ -80,8 +82,8 @@ inline Array fresh_array(const Shape2& shape) {
   return size < large ? Array(shape) : aligned_array(shape);
 }
 
-// Where a result goes: a fresh array, or `out`, which must be writable contiguous float64 of
-// exactly this shape.
+// Array for a result: a fresh array, or `out`, which must be writable contiguous float64 of exactly
+// this shape.
 inline Array result_array(const pybind11::handle& out, const Shape2& shape) {
   namespace py = pybind11;
   if (out.is_none()) return fresh_array(shape);
@@ -91,7 +93,7 @@ inline Array result_array(const pybind11::handle& out, const Shape2& shape) {
   return array;
 }
 
-// A pose as a 4x4 homogeneous matrix.
+// Write a pose as a 4x4 homogeneous matrix.
 inline void write_pose(const SE3d& X, double* out) {
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) out[4 * i + j] = X.R(i, j);

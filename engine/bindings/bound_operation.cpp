@@ -1,10 +1,10 @@
 // BoundOperation: one operation on one model with fixed choices, called with nothing but its
 // arrays.
 //
-// A call costs about 0.1 us beside the kernel: it goes through CPython's vectorcall, looks at
-// arrays in place, and gives back the same result arrays every time. Anything that is not a
-// contiguous float64 array of the right shape takes the slow way through real_array, with its
-// conversions and errors.
+// A call costs about 0.1 us beyond the kernel. It goes through CPython's vectorcall, checks arrays
+// in place and returns the same result arrays every time. An argument that is not a contiguous
+// float64 array of the right shape takes the slow path through real_array, with its conversions and
+// errors.
 #include <pybind11/stl.h>
 
 #include <array>
@@ -29,12 +29,12 @@ struct Bound {
   const Kernel* kernel;
   std::vector<Argument> inputs;
   std::vector<Shape2> shapes;               // of the inputs
-  std::vector<std::size_t> configurations;  // those of them that are
-  std::vector<int> quaternions;             // where in each one begins
+  std::vector<std::size_t> configurations;  // indices of inputs that are configurations
+  std::vector<int> quaternions;             // index of the first entry of each quaternion in q
   std::vector<Array> results;
   std::array<double*, max_arguments> out{};
-  py::object result;     // the array, or a tuple of them
-  py::object otherwise;  // where calls go that are not by position
+  py::object result;     // the array, or a tuple of arrays
+  py::object otherwise;  // callable for calls with keywords or another number of arguments
 };
 
 struct BoundObject {
@@ -43,11 +43,11 @@ struct BoundObject {
   Bound* bound;
 };
 
-// The numbers of `value` where it is a contiguous float64 array of this shape, all finite; else
-// null.
+// Return the data of `value` if it is a contiguous float64 array of this shape with finite entries;
+// else null.
 const double* ready_array(PyObject* value, const Shape2& shape) {
   const auto& api = py::detail::npy_api::get();
-  // Shared by all arrays of this type.
+  // One descriptor object, which all arrays of this type share.
   static PyObject* const float64 = py::dtype::of<double>().release().ptr();
   if (Py_TYPE(value) != api.PyArray_Type_) return nullptr;
   const auto* array = py::detail::array_proxy(value);
@@ -74,14 +74,14 @@ PyObject* run(Bound& bound, PyObject* const* arguments, std::size_t count, PyObj
     throw InputError(message(bound.info->name, " takes ", bound.inputs.size(),
                              " arrays by position, not ", count));
   std::array<const double*, max_arguments> in{};
-  std::vector<Array> kept;  // stays empty, and so without memory, on the quick way
+  std::vector<Array> kept;  // stays empty, and so allocates nothing, on the fast path
   for (std::size_t i = 0; i < count; ++i) {
     in[i] = ready_array(arguments[i], bound.shapes[i]);
     if (!in[i]) {
       kept.push_back(real_array(arguments[i], bound.shapes[i], bound.inputs[i].name));
       in[i] = kept.back().data();
     }
-    for (const Array& result : bound.results)  // an earlier result as an argument is copied first
+    for (const Array& result : bound.results)  // copy an argument that overlaps a result
       if (in[i] < result.data() + result.size() &&
           result.data() < in[i] + size_of(*bound.model, bound.choices->options, bound.inputs[i])) {
         Array copy(bound.shapes[i]);
@@ -117,7 +117,8 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t count, Py
   return nullptr;
 }
 
-// Whoever owns the operation may be where other calls go: the collector has to see such rings.
+// `otherwise` may be owned by the owner of this operation: the garbage collector must see such
+// cycles.
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   if (const Bound* bound = reinterpret_cast<BoundObject*>(self)->bound)

@@ -1,5 +1,5 @@
-// What bindings of scenes and of planning share: a scene with its workspace, and arguments from
-// Python read and checked.
+// Shared by the bindings of scenes and of planning: a scene with its workspaces, and checked
+// conversion of arguments from Python.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@
 
 namespace robosim {
 
-// `shape` with what `value` has for each extent of -1, which may be anything.
+// Replace each extent of -1 in `shape`, which may have any value, by the extent of `value`.
 inline Shape2 extents_of(const pybind11::handle& value, Shape2 shape) {
   const pybind11::array given = pybind11::array::ensure(value);
   if (!given) PyErr_Clear();
@@ -29,7 +29,7 @@ inline Shape2 extents_of(const pybind11::handle& value, Shape2 shape) {
   return shape;
 }
 
-// As real_array and configuration_array, with -1 for an extent that may be anything.
+// Like real_array and configuration_array, but an extent of -1 may have any value.
 inline Array sized(const pybind11::handle& value, const Shape2& shape, const char* name) {
   return real_array(value, extents_of(value, shape), name);
 }
@@ -38,7 +38,7 @@ inline Array sized_configurations(const pybind11::handle& value, const Model& mo
   return configuration_array(value, model, extents_of(value, shape), name);
 }
 
-// A scene with a workspace for each call from Python that runs at the time.
+// A scene with one workspace for each concurrent call from Python.
 class BoundScene {
  public:
   const CollisionScene scene;
@@ -49,7 +49,7 @@ class BoundScene {
     idle_.push_back(std::make_unique<EdgeChecker>(scene));
   }
 
-  // An edge checker of one's own; goes back at the end of the call.
+  // An edge checker for the duration of one call, returned to the scene at the end.
   class Lease {
    public:
     explicit Lease(BoundScene& scene) : scene_(scene), checker_(scene.take()) {}
@@ -58,7 +58,7 @@ class BoundScene {
     Lease& operator=(const Lease&) = delete;
     EdgeChecker& operator*() const { return *checker_; }
     EdgeChecker* operator->() const { return checker_.get(); }
-    // The query, placed at q.
+    // Place the query at q and return it.
     SceneQuery& at(const Array& q) const {
       checker_->query().place(q.data());
       return checker_->query();
@@ -70,7 +70,7 @@ class BoundScene {
   };
 
   BatchCheck batch;
-  // Built when they are first asked for.
+  // Built on first use.
   const SceneRays& rays() {
     const std::lock_guard lock(mutex_);
     if (!rays_) rays_ = std::make_unique<SceneRays>(scene);
@@ -80,7 +80,7 @@ class BoundScene {
   Array configuration(const pybind11::handle& q, const char* name = "q") const {
     return configuration_array(q, scene.model(), {scene.model().n_q}, name);
   }
-  // (n, n_q), any number of them.
+  // Read configurations (n, n_q), for any n.
   Array configurations(const pybind11::handle& q, const char* name = "q") const {
     return sized_configurations(q, scene.model(), {-1, scene.model().n_q}, name);
   }
@@ -132,7 +132,7 @@ inline std::vector<int> checked_columns(const Model& model, const std::vector<in
   return columns;
 }
 
-// Waypoints (p, n_q), at least one.
+// Read waypoints (p, n_q), at least one.
 inline std::vector<double> path_from(const pybind11::handle& value, const Model& model) {
   if (model.n_q == 0)
     throw InputError(message("model '", model.name, "' has nothing that moves, and so no path"));
@@ -147,7 +147,7 @@ inline Array path_array(const std::vector<double>& path, int n_q) {
   return out;
 }
 
-// Limits of the columns, (n,) each; infinite where there is none.
+// Read lower and upper limits (n,) of the columns; infinite if there is none.
 inline std::pair<std::vector<double>, std::vector<double>> limits_from(
     const pybind11::handle& lower, const pybind11::handle& upper, const std::vector<int>& columns) {
   const pybind11::ssize_t n = static_cast<pybind11::ssize_t>(columns.size());

@@ -1,5 +1,5 @@
 // Shared by the bindings of steps and of rollouts: a world with its simulators, states and controls
-// read from Python, reports, arrays for Jacobians.
+// read from Python, reports, and arrays for Jacobians.
 #pragma once
 
 #include <algorithm>
@@ -38,17 +38,18 @@ class BoundSimulation {
   SimulatorPool pool_;
 };
 
-// As Python gives them: q and v; tau, q_target and v_target, each None or an array.
+// Arguments from Python: a state (q, v), and a control (tau, q_target, v_target) whose parts may be
+// None.
 using StateObjects = std::tuple<pybind11::object, pybind11::object>;
 using ControlObjects = std::tuple<pybind11::object, pybind11::object, pybind11::object>;
-// And gets them.
+// State returned to Python.
 using StateArrays = std::tuple<Array, Array>;
 
-// States, read from Python or to be written for it. Keeps the arrays that its pointers point into.
+// States read from Python or to be written for Python. Owns the arrays that its pointers refer to.
 struct BoundStates {
   Array q, v;
 
-  // `shape` before the extent of each part; -1 for any extent that all parts agree on.
+  // `shape` precedes the extent of each part. -1 stands for any extent, which all parts must share.
   static BoundStates configurations(const Model& model, const StateObjects& given,
                                     Shape2 shape = {}) {
     shape.push_back(model.n_q);
@@ -73,13 +74,13 @@ struct BoundStates {
   pybind11::ssize_t count() const { return q.shape(0); }
 };
 
-// Controls of one step or of several, read from Python. Keeps the arrays that its pointers point
-// into.
+// Controls of one step or of several steps, read from Python. Owns the arrays that its pointers
+// refer to.
 struct Drive {
   Array tau = no_array(), q_target = no_array(), v_target = no_array();
   std::array<bool, 3> is_there{};
 
-  // Each None or an array of `shape` before its own extent; or one row that is that of all steps.
+  // Each part is None, an array of shape `shape` + (extent,), or one row (extent,) for all steps.
   Drive(const Model& model, const ControlObjects& given, Shape2 shape = {}) {
     const auto& [tau_, q_target_, v_target_] = given;
     const auto read = [&](const pybind11::object& value, int extent, const char* name, Array& to) {
@@ -107,10 +108,10 @@ struct Drive {
   }
 };
 
-// The report of a step, with the name of its last attempt.
+// Report of a step, with the name of the solver's last attempt.
 struct BoundReport {
   RolloutReport report;
-  const char* attempt;  // the last of the solver's that was needed
+  const char* attempt;  // the last attempt that the solver needed
 
   BoundReport(const RolloutReport& r, SolverId solver)
       : report(r), attempt(name_of_attempt(r, solver)) {}
@@ -121,11 +122,11 @@ struct BoundReport {
 };
 
 // Jacobians with respect to q, v, tau, q_target, v_target, and selected parameters. `extents` is
-// empty for one step, {steps} for several. A block that is not asked for has zero columns.
+// empty for one step, {steps} for several. A block that is not requested has zero columns.
 struct JacobianArrays {
   Array q = no_array(), v = no_array(), tau = no_array(), q_target = no_array(),
         v_target = no_array(), parameters = no_array();
-  CauseArray causes;  // OneSided, of each
+  CauseArray causes;  // a OneSided for each step
   ParameterSelection selection;
   JacobianBlocks blocks;
 

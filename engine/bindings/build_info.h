@@ -1,4 +1,5 @@
-// How this extension module was built and what the processor under it offers, for `robosim check`.
+// Build options of this extension module and instruction sets of the processor, for `robosim
+// check`.
 #pragma once
 
 #include <Eigen/Core>
@@ -25,7 +26,8 @@ inline std::string compiler_version() {
 #endif
 }
 
-// The instruction sets that the module needs: what the compiler was allowed to use everywhere.
+// Instruction set that the module requires: the one that the compiler was allowed to use
+// everywhere.
 inline std::string compiled_instruction_set() {
 #if defined(__x86_64__) && defined(__AVX512F__)
   return "x86-64-v4";
@@ -42,7 +44,7 @@ inline std::string compiled_instruction_set() {
 #endif
 }
 
-// The instruction sets that this module has kernels for, and that the processor under it has.
+// Instruction sets that this module has kernels for and that the processor supports.
 inline std::vector<std::string> usable_kernels() {
   std::vector<std::string> found;
   for (Isa isa : {Isa::baseline, Isa::v3, Isa::v4})
@@ -50,8 +52,8 @@ inline std::vector<std::string> usable_kernels() {
   return found;
 }
 
-// The highest instruction set of the processor where it is above all that this module has kernels
-// for, as one that was compiled on a lesser machine; else empty.
+// Highest instruction set of the processor if this module has no kernels for that set, for example
+// because it was compiled on an older machine; else empty.
 inline std::string missing_kernels() {
   const Isa highest = is_supported(Isa::v4)   ? Isa::v4
                       : is_supported(Isa::v3) ? Isa::v3
@@ -59,7 +61,7 @@ inline std::string missing_kernels() {
   return highest > best_isa() ? name_of(highest) : "";
 }
 
-// Vector extensions of the processor that runs now.
+// Vector extensions of the processor in use.
 inline std::vector<std::string> cpu_features() {
   std::vector<std::string> found;
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))

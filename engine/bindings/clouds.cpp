@@ -1,4 +1,4 @@
-// Clouds of points as cameras give them.
+// Clouds of points, as cameras measure them.
 #include "scene/near_points.h"
 
 #include "base/thread_pool.h"

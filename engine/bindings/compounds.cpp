@@ -1,4 +1,4 @@
-// Bodies made of convex pieces, and queries between them and shapes.
+// Bodies made of convex pieces, and queries between such bodies and shapes.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace py = pybind11;
 namespace robosim {
 namespace {
 
-// What Python sees as classes of their own: a compound of one part.
+// Compounds of one part that are classes of their own in Python.
 struct MeshBody : Compound {
   explicit MeshBody(std::shared_ptr<const TriangleMesh> m) : Compound(m), mesh(std::move(m)) {}
   std::shared_ptr<const TriangleMesh> mesh;
@@ -34,7 +34,7 @@ struct CloudBody : Compound {
   std::shared_ptr<const PointCloud> cloud;
 };
 
-// A part of a compound by itself: a Shape, or a body of the class that it was made of.
+// One part of a compound: a Shape, or a body of the class that the part was made from.
 BodyObject part_object(const Compound::Geometry& geometry) {
   if (const auto* shape = std::get_if<Shape>(&geometry)) return py::cast(*shape);
   if (const auto* cloud = std::get_if<1>(&geometry))

@@ -1,4 +1,4 @@
-// Configurations from Python: finite numbers, and quaternions that stand for a rotation.
+// Configurations from Python: finite numbers, with quaternions that represent a rotation.
 #pragma once
 
 #include "bindings/arrays.h"
@@ -6,8 +6,8 @@
 
 namespace robosim {
 
-// Lengths between which a quaternion can be scaled to 1: its square and what that divides are
-// normal numbers.
+// Range of lengths from which a quaternion can be scaled to 1. The square of the length and
+// quotients by it are normal numbers in this range.
 inline constexpr double shortest_quaternion = 1e-140, longest_quaternion = 1e140;
 
 inline bool can_be_scaled(const double* x) {
@@ -17,7 +17,7 @@ inline bool can_be_scaled(const double* x) {
   return square >= least && square <= most;
 }
 
-// Where in a configuration each quaternion begins.
+// Indices of the first entry of each quaternion in a configuration.
 inline std::vector<int> quaternions_of(const Model& model) {
   std::vector<int> first;
   for (const Joint& joint : model.joints)
@@ -26,10 +26,12 @@ inline std::vector<int> quaternions_of(const Model& model) {
   return first;
 }
 
-// Refuses a quaternion of another length in any of `count` configurations, one behind the other.
+// Reject quaternions whose length is outside the range in any of `count` consecutive
+// configurations.
 inline void check_quaternions(const Model& model, const double* q, std::ptrdiff_t count,
                               const char* name) {
-  // Each quaternion has one number more than the velocity that turns it.
+  // A quaternion has one number more than its angular velocity, so equal counts mean no
+  // quaternions.
   if (model.n_q == model.n_v) return;
   for (const int k : quaternions_of(model)) {
     const double* x = q + k;
@@ -45,7 +47,7 @@ inline void check_quaternions(const Model& model, const double* q, std::ptrdiff_
   }
 }
 
-// As real_array, of configurations: n_q is the last extent.
+// Like real_array, for configurations: the last extent is n_q.
 inline Array configuration_array(const pybind11::handle& value, const Model& model,
                                  const Shape2& shape, const char* name) {
   Array array = real_array(value, shape, name);

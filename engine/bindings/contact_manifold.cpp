@@ -39,8 +39,9 @@ ManifoldTuple manifold_tuple(const Manifold& m) {
 
 namespace {
 
-// Rates of (gap, normal, p_WA, p_WB, p_W) of n points in parameters of a shape s: (n,) + s, (3,) +
-// s, (n, 3) + s. rate(i, k): of point i in the k-th of them; null is zero.
+// Rates of (gap, normal, p_WA, p_WB, p_W) of n points with respect to parameters of shape s. Their
+// shapes are (n,) + s, (3,) + s, and (n, 3) + s for the points. rate(i, k) is the rate of point i
+// with respect to parameter k; null means zero.
 using Numbers = py::array_t<double>;
 using ManifoldRatesTuple = std::tuple<Numbers, Numbers, Numbers, Numbers, Numbers>;
 ManifoldRatesTuple manifold_rates(
@@ -63,7 +64,7 @@ ManifoldRatesTuple manifold_rates(
       for (std::size_t c = 0; c < 3; ++c) {
         const int axis = static_cast<int>(c);
         const std::size_t at = (3 * static_cast<std::size_t>(i) + c) * count + k;
-        // The same of all points that know the parameter.
+        // All points that depend on the parameter share the rate of the normal.
         if (given) normal[c * count + k] = r.normal[axis];
         std::get<2>(out).mutable_data()[at] = r.p_WA[axis];
         std::get<3>(out).mutable_data()[at] = r.p_WB[axis];
@@ -73,12 +74,12 @@ ManifoldRatesTuple manifold_rates(
   return out;
 }
 
-// Of each size of A (side 0) or B under its name.
+// Rates with respect to each size of A (side 0) or B (side 1), by name of the size.
 py::typing::Dict<py::str, ManifoldRatesTuple> size_rates(const Shape& shape,
                                                          const ManifoldDerivatives& d,
                                                          std::size_t side) {
   py::typing::Dict<py::str, ManifoldRatesTuple> all;
-  std::size_t first = 0;  // of the engine's sizes
+  std::size_t first = 0;  // index of the size's first number in the engine
   for (const Size& size : sizes_of(shape.type)) {
     const auto of_point = [&](int i) -> const ManifoldPointDerivatives& { return d.points[i]; };
     if (size.of.index() < 2) {

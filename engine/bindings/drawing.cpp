@@ -1,4 +1,4 @@
-// Depth buffers and light, for pictures.
+// Depth buffers and lighting, for pictures.
 #include "geometry/casts/depth_buffer.h"
 
 #include "base/thread_pool.h"
@@ -14,10 +14,10 @@ namespace {
 using Floats = py::array_t<float, py::array::c_style>;
 using Ints = py::array_t<std::int32_t, py::array::c_style>;
 
-// Of coordinates, so that products of two are exact enough and finite.
+// Largest coordinate. Products of two are then finite and accurate enough.
 constexpr double largest = 1e15;
 
-// Finite numbers that fit, as vectors: (n, 3), or of triangles (n, 3, 3).
+// Read finite numbers within range as vectors: (n, 3), or triangles (n, 3, 3).
 std::vector<Vec3d> vectors(const py::handle& value, bool triangles, const char* name) {
   const Array array = sized(value, triangles ? Shape2{-1, 3, 3} : Shape2{-1, 3}, name);
   const double* x = array.data();
@@ -40,7 +40,7 @@ std::vector<double> radii_of(const py::handle& value, std::size_t n) {
   return {array.data(), array.data() + array.size()};
 }
 
-// Finite numbers of this shape in single precision; no copy where they are that already.
+// Read finite numbers of this shape in single precision. An array of this type is not copied.
 Floats floats(const py::handle& value, const Shape2& shape, const char* name) {
   using Cast = py::array_t<float, py::array::c_style | py::array::forcecast>;
   const Floats array = py::isinstance<Floats>(value)
@@ -57,7 +57,7 @@ Floats floats(const py::handle& value, const Shape2& shape, const char* name) {
   return array;
 }
 
-// Whole numbers from 0 on, below `end`.
+// Read integers in [0, end).
 std::vector<std::uint8_t> groups_of(const py::handle& value, py::ssize_t n, int end) {
   if (end < 1 || end > 256)
     throw InputError(message("n_groups is ", end, "; it must lie between 1 and 256"));

@@ -1,5 +1,4 @@
-// What needs no kernel of its own: starting points on the space of configurations, what the bodies
-// are.
+// Bindings that need no kernel of their own: sampling of configurations, and the list of bodies.
 #include "bindings/configurations.h"
 #include "bindings/module.h"
 #include "dynamics/configuration.h"
@@ -18,7 +17,7 @@ Array bound_neutral(const Model& model) {
   return q;
 }
 
-// u: (n_q,), or (n, n_q) for n configurations.
+// u has shape (n_q,), or (n, n_q) for n configurations.
 Array bound_sample(const Model& model, const py::object& u) {
   const py::array any = py::array::ensure(u);
   const bool many = any && any.ndim() == 2;

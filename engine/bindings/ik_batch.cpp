@@ -27,7 +27,7 @@ const char* name_of(IkStatus status) {
   return "not_found";
 }
 
-// Poses (n, 4, 4), each a rigid transform as far as its last row says.
+// Read poses (n, 4, 4), each checked to be a rigid transform as far as the last row is concerned.
 std::vector<SE3d> read_poses(const py::handle& value, const char* name) {
   const Array array = real_array(value, extents_of(value, {-1, 4, 4}), name);
   std::vector<SE3d> poses;

@@ -1,4 +1,4 @@
-// Bindings of inverse kinematics of many poses, called by bind_motion.
+// Bindings of inverse kinematics for many poses, called by bind_motion.
 #pragma once
 
 #include <pybind11/pybind11.h>

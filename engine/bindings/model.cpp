@@ -38,7 +38,7 @@ std::vector<std::string> coordinate_names(const Model& model, bool of_q) {
   return names;
 }
 
-// What each entry of q measures.
+// Quantity that each entry of q measures.
 std::vector<std::string> coordinate_kinds(const Model& model) {
   std::vector<std::string> kinds;
   for (int k = 0; k < model.n_q; ++k) switch (coordinate_of(model, k)) {
@@ -94,7 +94,7 @@ Values numbers(const py::handle& value, int n, const char* name) {
   return Values(array.data(), array.data() + n);
 }
 
-// A copy of `model` with these limits.
+// Copy `model` with these limits.
 Model with_limits(const Model& model, const py::object& lower, const py::object& upper,
                   const py::object& velocity, const py::object& acceleration,
                   const py::object& effort) {
@@ -154,7 +154,7 @@ Model with_collision_pairs(const Model& model, const std::vector<std::pair<int, 
   return copy;
 }
 
-// A copy of `model` without the pairs of these links; each is (frame, frame, reason).
+// Copy `model` without the collision pairs of these links. Each entry is (frame, frame, reason).
 Model with_disabled_collisions(const Model& model,
                                const std::vector<std::tuple<int, int, std::string>>& disabled) {
   Model copy = model;
@@ -262,7 +262,7 @@ void bind_builder(py::module_& m) {
 
 }  // namespace
 
-// Wrong input surfaces as robosim.errors.ModelError.
+// Translate InputError into robosim.errors.ModelError.
 void translate_input_error(std::exception_ptr error) {
   try {
     if (error) std::rethrow_exception(error);

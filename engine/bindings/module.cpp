@@ -1,4 +1,5 @@
-// The extension module robosim._engine. Nothing here computes: arrays in, one call, arrays out.
+// The extension module robosim._engine. Nothing is computed here: a binding converts arrays, makes
+// one call and returns arrays.
 #include "bindings/module.h"
 
 #include <pybind11/stl.h>

@@ -1,4 +1,4 @@
-// What each translation unit of the bindings adds to the module.
+// Functions by which each translation unit of the bindings adds its part to the module.
 #pragma once
 
 #include <pybind11/pybind11.h>

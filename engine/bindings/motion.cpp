@@ -51,7 +51,7 @@ std::vector<double> optional_limits(const py::object& value, py::ssize_t n, cons
   return value.is_none() ? std::vector<double>() : limit_values(value, n, name);
 }
 
-// Columns must be entries of q of joints in which v has as many entries.
+// Check that each column is an entry of q whose joint has as many entries in v as in q.
 std::vector<int> checked_columns(const Model& model, const std::vector<int>& columns) {
   std::vector<char> seen(at(model.n_q), 0);
   for (const int column : columns) {

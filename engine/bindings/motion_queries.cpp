@@ -13,7 +13,7 @@ namespace {
 
 using Numbers = py::array_t<double>;
 
-// (hit, inside, t, points, normals, pieces) of many rays.
+// Cast many rays. Returns (hit, inside, t, points, normals, pieces).
 auto ray_cast_of(const AnyBody& any, const py::object& X_WS, const py::object& origins,
                  const py::object& directions, double max_t, int threads) {
   const Body body = body_of(any, "shape");
@@ -25,7 +25,7 @@ auto ray_cast_of(const AnyBody& any, const py::object& X_WS, const py::object& o
   });
 }
 
-// Rates of (t, point, normal) in parameters of this shape; one that is null is zero.
+// Rates of (t, point, normal) with respect to parameters of this shape. A null rate is zero.
 using RatesOfHit = std::tuple<Numbers, Numbers, Numbers>;
 RatesOfHit rates_of_hit(const std::vector<const RayHitRate*>& rates,
                         const std::vector<py::ssize_t>& shape) {

@@ -1,4 +1,4 @@
-// What calls of operations have in common: memory, choices, shapes of arguments, where results go.
+// Shared by all calls of operations: memory, choices, shapes of arguments, and arrays for results.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -14,7 +14,7 @@
 
 namespace robosim {
 
-// The kernels' memory for one model, for calls of one state.
+// Workspace of the kernels for one model, for calls with one state.
 struct OperationData {
   std::shared_ptr<const Model> model;
   std::unique_ptr<Workspace> workspace;
@@ -22,7 +22,7 @@ struct OperationData {
       : model(std::move(of)), workspace(kernels().make_workspace(*model)) {}
 };
 
-// Memory is as large as its model asks for, and must not meet another.
+// Check that memory belongs to this model, since its size depends on the model.
 template <class Memory>
 void check_memory(const Memory& memory, const Model& model) {
   if (memory.model.get() != &model)
@@ -36,11 +36,11 @@ inline const OperationInfo& info_of(int operation) {
   return all_operations()[static_cast<std::size_t>(operation)];
 }
 
-// One, whose results have no axis for it, or several.
+// One frame, whose results have no axis for frames, or several frames.
 using Frames = std::variant<int, std::vector<int>>;
 
-// Frame indices and choices of one call; keeps the lists that Options points to. `columns`: of
-// arguments that may have any number, -1 for vectors.
+// Frame indices and choices of one call. Owns the lists that Options refers to. `columns` is the
+// extent of arguments that may have any number of columns, -1 for vectors.
 struct Choices {
   bool one_frame, vectors;
   std::vector<int> frames, wrench_frames;
@@ -74,12 +74,12 @@ inline Shape2 shape_of(const Model& model, const Choices& choices, const Argumen
   return shape;
 }
 
-// Inputs that have an entry for each of q are configurations, and none is a rate of it.
+// Configurations are the vectors with one entry for each of q. No rate has that extent as an input.
 inline bool is_configuration(const Argument& input) {
   return input.rank == 1 && input.dims[0] == dim_q;
 }
 
-// The operation's inputs and, where wrenches act, these.
+// Inputs of the operation, and the wrenches if any act.
 inline std::vector<Argument> inputs_of(const OperationInfo& info, const Options& options) {
   std::vector<Argument> inputs(info.inputs.begin(), info.inputs.end());
   if (!options.wrench_frames.empty()) {
@@ -98,7 +98,7 @@ inline bool overlap(const Array& a, const Array& b) {
   return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
 }
 
-// Where results go: the arrays in `out`, or fresh ones, `made` by this.
+// Arrays for results: the arrays in `out`, or fresh arrays from `made`.
 inline std::vector<Array> results_for(const OperationInfo& info, const pybind11::object& out,
                                       const std::vector<Shape2>& shapes,
                                       Array (*made)(const Shape2&)) {

@@ -1,4 +1,4 @@
-// The registry of operations: for one state and for batches, through one function each.
+// The registry of operations: one function for calls with one state, and one for batches.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -38,7 +38,8 @@ py::object evaluate(int operation, const Model& model, OperationData& data, cons
   std::vector<Array> written = results;
   std::array<double*, max_arguments> out_data{};
   for (std::size_t i = 0; i < results.size(); ++i) {
-    // A result may be one of the arguments: it is written last.
+    // A result may overlap an argument: such a result is computed in a separate array and copied
+    // last.
     const bool shared =
         std::any_of(in.begin(), in.end(), [&](const Array& a) { return overlap(a, results[i]); });
     if (shared) written[i] = Array(shapes[i]);
@@ -55,13 +56,13 @@ py::object evaluate(int operation, const Model& model, OperationData& data, cons
   return packed(results);
 }
 
-// A batch's memory, from its first call on that of one model.
+// Memory of a batch, bound to one model by the first call.
 struct BoundBatch {
   Batch batch;
   std::shared_ptr<const Model> model;
 };
 
-// An input of a batch: one array for all states, or with one more axis in front.
+// Input of a batch: one array for all states, or an array with an additional leading axis.
 struct BatchInput {
   Array array;
   bool shared;
@@ -140,8 +141,8 @@ py::object evaluate_batch(int operation, const std::shared_ptr<Model>& model_own
   return packed(results);
 }
 
-// What the registry knows, for the Python side: per operation its index, arguments with shapes, and
-// what it takes.
+// Contents of the registry for Python: per operation its index, its arguments with their shapes,
+// and its options.
 py::dict operation_rows() {
   const auto dims = [](const Argument& argument) {
     py::tuple shape(static_cast<std::size_t>(argument.rank));

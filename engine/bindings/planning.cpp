@@ -1,4 +1,4 @@
-// Collision scenes, edge checks and search.
+// Collision scenes, edge checks and path search.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ std::vector<std::pair<int, int>> pairs_from(const py::handle& value) {
   return out;
 }
 
-// From a row-major 4x4 homogeneous matrix whose rotation must be one to 1e-6.
+// Read a row-major 4x4 homogeneous matrix whose rotation must be orthonormal to 1e-6.
 SE3d rigid_pose(const double* X, const std::string& name) {
   const Mat3d R{{X[0], X[1], X[2]}, {X[4], X[5], X[6]}, {X[8], X[9], X[10]}};
   const Mat3d RtR = transpose(R) * R;
@@ -94,7 +94,7 @@ struct BoundEdgeResult {
   std::int64_t work;
 };
 
-// What `look`, a function of the checker, finds.
+// Result of `look`, a function of the checker, with the work that it took.
 template <class Look>
 BoundEdgeResult to_python(const BoundScene& s, EdgeChecker& checker, Look&& look) {
   const std::int64_t before = checker.work();
@@ -408,7 +408,7 @@ void bind_scene(py::module_& m) {
       "table says free [m].");
 }
 
-// Positive, one per column; None: none.
+// Read positive weights, one per column; empty for None.
 std::vector<double> weights_from(const py::handle& value, std::size_t n) {
   if (value.is_none()) return {};
   const Array a = real_array(value, {static_cast<py::ssize_t>(n)}, "weights");
@@ -418,8 +418,8 @@ std::vector<double> weights_from(const py::handle& value, std::size_t n) {
   return {a.data(), a.data() + a.size()};
 }
 
-// Between 50 ms looks at Python's signals, and the caller's own wish to go on. An exception is kept
-// for later.
+// Callback that checks Python's signals and asks `progress` whether to continue. An exception stays
+// set and is raised later. (The search calls it every 50 ms.)
 std::function<bool()> poll_python(const py::object& progress, bool& raised) {
   return [&progress, &raised] {
     const py::gil_scoped_acquire gil;
@@ -439,7 +439,7 @@ void bind_search(py::module_& m) {
   };
   m.attr("work_per_iteration") = work_per_iteration;
 
-  // A goal's or a column's flags; None: none is set.
+  // Flags of goals or of columns; empty for None, which sets none.
   const auto flags_from = [](const py::handle& value, py::ssize_t n, const char* what) {
     std::vector<char> flags;
     if (value.is_none()) return flags;
@@ -503,7 +503,7 @@ void bind_search(py::module_& m) {
       "of columns that are periodic (c,)\n"
       "no more than a turn.");
 
-  // Options that a search and a look along straight lines share.
+  // Options that a search and a check of straight lines share.
   const auto options_from = [flags_from](const Model& model, const std::vector<int>& columns,
                                          const py::handle& lower, const py::handle& upper,
                                          const py::handle& periodic, const py::handle& full_turns,

@@ -1,5 +1,5 @@
-// What bindings of ray casts share: rays from Python read and checked, many cast on several
-// threads.
+// Shared by the bindings of ray casts: checked conversion of rays from Python, and casts of many
+// rays on several threads.
 #pragma once
 
 #include <algorithm>
@@ -37,9 +37,9 @@ inline std::vector<Ray> checked_rays(const pybind11::object& origins,
   return rays;
 }
 
-// (hit, inside, t, points, normals, numbers of what is hit) of all rays. cast(ray) gives a hit and
-// a number, -1 for none; called from at most `threads` threads, 0 for as many as there are
-// processors, without Python's lock.
+// Cast all rays. Returns (hit, inside, t, points, normals, numbers of the things hit). cast(ray)
+// returns a hit and a number, -1 for none. It is called without Python's lock, from at most
+// `threads` threads, 0 for as many as there are processors.
 template <class Cast>
 auto cast_all(const std::vector<Ray>& rays, int threads, const Cast& cast) {
   const std::size_t n = rays.size();

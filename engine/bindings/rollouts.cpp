@@ -22,8 +22,8 @@ namespace py = pybind11;
 namespace robosim {
 namespace {
 
-// Tells `progress` of the steps taken, and whether to go on: where it raises or somebody interrupts
-// that error is set.
+// Report the number of steps taken to `progress` and return true to continue. If `progress` raises
+// or a signal arrives, the Python error is set and the result is false.
 bool may_go_on(const py::object& progress, int taken) {
   const py::gil_scoped_acquire acquire;
   if (PyErr_CheckSignals() != 0) return false;
@@ -52,17 +52,18 @@ KeptStates kept_states(py::ssize_t steps, py::ssize_t interval) {
           static_cast<int>(std::min<py::ssize_t>(interval, std::numeric_limits<int>::max()))};
 }
 
-// With Jacobians: a thread wakes in tens of microseconds, the smallest robots' take 3.
+// Steps per thread that are worth waking a thread for, with Jacobians: a thread wakes in tens of
+// microseconds, and a step of the smallest robots takes 3.
 constexpr py::ssize_t steps_of_thread = 16;
 
-// The number of threads that `count` rollouts can use; `threads` 0: as many as there may be.
+// Number of threads that `count` rollouts can use. `threads` = 0 means as many as allowed.
 int crew(py::ssize_t count, py::ssize_t threads) {
   const py::ssize_t most =
       threads > 0 ? std::min<py::ssize_t>(threads, thread_limit()) : thread_limit();
   return static_cast<int>(std::clamp<py::ssize_t>(count, 1, most));
 }
 
-// The drive of m rollouts: arrays of (steps, n) for all alike, or of (m, steps, n).
+// Controls of m rollouts: arrays (steps, n) that all rollouts share, or (m, steps, n).
 struct ManyDrives {
   Drive drive;
   ManyControls controls;
@@ -73,7 +74,7 @@ struct ManyDrives {
         controls{drive.view(), is_shared} {}
 };
 
-// The reports of m rollouts.
+// Reports of m rollouts.
 struct RolloutReports {
   std::vector<RolloutReport> of_each;
   SolverId solver;
@@ -91,7 +92,8 @@ struct RolloutReports {
   }
 };
 
-// States of m rollouts. Returns (m, rows) states that are kept, and how they were solved.
+// Simulate m rollouts from m states. Returns the kept states (m, rows) and a report for each
+// rollout.
 std::tuple<StateArrays, RolloutReports> run_rollouts(BoundSimulation& s, const StateObjects& state,
                                                      py::ssize_t steps, py::ssize_t interval,
                                                      bool is_shared, const ControlObjects& control,
@@ -122,7 +124,8 @@ std::tuple<StateArrays, RolloutReports> run_rollouts(BoundSimulation& s, const S
   return {states.arrays(), std::move(reports)};
 }
 
-// (m, rows) states and what the loss changes by with them. The gradients of all rollouts.
+// Gradients of a loss for all rollouts, from states (m, rows) and the gradients of the loss with
+// respect to these states.
 GradientArrays run_vjp(BoundSimulation& s, const StateObjects& state, const StateObjects& bar,
                        py::ssize_t steps, py::ssize_t interval, bool is_shared,
                        const ControlObjects& control, py::ssize_t threads,
@@ -136,7 +139,7 @@ GradientArrays run_vjp(BoundSimulation& s, const StateObjects& state, const Stat
   const BoundStates bars = BoundStates::tangents(model, bar, {m, rows});
   const ManyDrives drives(model, m, steps, is_shared, control);
   std::vector<StepGradient> g(static_cast<std::size_t>(m));
-  // A gradient that is not asked for has zero rows.
+  // A gradient that is not requested has zero rows.
   Array tau_to = fresh_array({m, by[0] ? steps : 0, model.n_v}),
         q_to = fresh_array({m, by[1] ? steps : 0, model.n_q}),
         v_to = fresh_array({m, by[2] ? steps : 0, model.n_v});
@@ -156,7 +159,8 @@ GradientArrays run_vjp(BoundSimulation& s, const StateObjects& state, const Stat
   return {s.world(), g, std::move(tau_to), std::move(q_to), std::move(v_to)};
 }
 
-// (m, rows) states. The Jacobians of each step, (m, steps, 2, n_v, columns); causes (m, steps).
+// Jacobians of each step from states (m, rows): blocks (m, steps, 2, n_v, columns), causes (m,
+// steps).
 std::unique_ptr<JacobianArrays> run_jacobians(BoundSimulation& s, const StateObjects& state,
                                               py::ssize_t steps, py::ssize_t interval,
                                               bool is_shared, const ControlObjects& control,

@@ -12,7 +12,7 @@ namespace py = pybind11;
 namespace robosim {
 namespace {
 
-// Which objects have one of these names, or belong to a link of that name.
+// Mark the objects that have one of these names or belong to a link of such a name.
 std::vector<char> named(const CollisionScene& scene, const std::vector<std::string>& names) {
   std::vector<char> marked(scene.objects().size(), 0);
   const Model& model = scene.model();

@@ -16,12 +16,12 @@ namespace {
 
 using IndexArray = py::array_t<int, py::array::c_style | py::array::forcecast>;
 
-// Calls take turns, as they let other threads of Python run.
+// Calls are serialized by a mutex, as they release Python's lock.
 struct BoundSelfCollision {
   SelfCollisionSearch search;
   std::mutex busy;
 
-  // f(search), without the interpreter.
+  // Call f(search) without Python's lock.
   template <class F>
   auto without_python(F&& f) {
     const py::gil_scoped_release release;

@@ -1,5 +1,5 @@
-// What bindings of shapes share: arguments from Python read and checked, a shape's sizes by name,
-// results as tuples.
+// Shared by the bindings of shapes: checked conversion of arguments from Python, sizes of a shape
+// by name, and results as tuples.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@
 
 namespace robosim {
 
-// f(), with a refused input turned into the package's own error.
+// Call f() and translate a rejected input into the package's own error.
 template <class F>
 auto checked(F&& f) {
   try {
@@ -35,19 +35,19 @@ auto checked(F&& f) {
   }
 }
 
-// A pose whose rotation is one: what the queries rely on. Else InputError.
+// Read a pose whose rotation must be orthonormal, as the queries assume. Else InputError.
 SE3d rigid(const pybind11::object& value, const char* name);
 
-// A Shape or a Compound from Python, which stays its owner, and as what the engine keeps.
+// A Shape or a Compound from Python, which remains its owner, and conversion to the engine's types.
 // InputError for None.
 using AnyBody = std::variant<const Shape*, std::shared_ptr<Compound>>;
 Body body_of(const AnyBody& any, const char* name);
 CollisionGeometry geometry_of(const AnyBody& any, const char* name);
-// Back to Python: of a compound the same object, if it is still there.
+// Convert back to Python: a compound becomes the same object if that object still exists.
 using BodyObject = pybind11::typing::Union<Shape, Compound>;
 BodyObject body_object(const CollisionGeometry& geometry);
 
-// The margin of a query [m], or InputError.
+// Check the margin of a query [m]; InputError if it is invalid.
 inline double checked_margin(double margin) {
   if (!(margin >= 0 && std::isfinite(margin)))
     throw InputError(
@@ -60,8 +60,8 @@ pybind11::array_t<double> points_array(std::span<const Vec3d> points);
 std::vector<std::array<int, 3>> read_triangles(const pybind11::object& value, const char* name);
 pybind11::array_t<int> triangles_array(const std::vector<std::array<int, 3>>& triangles);
 
-// A size of a shape: what its constructor in Python takes, the attribute that gives it back, the
-// key in scene files. In full sizes, also where the engine keeps half of it.
+// A size of a shape: argument of the Python constructor, attribute of the shape, and key in scene
+// files. Always the full size, also where the engine stores half of it.
 struct Size {
   using Points = std::span<const Vec3d> (*)(const Shape&);
   const char* name;
@@ -70,8 +70,8 @@ struct Size {
   const char* kind() const { return std::array{"number", "vector", "points"}[of.index()]; }
 };
 
-// The sizes of a type of shape, in the order of its constructor's arguments; known once bind_shapes
-// has run.
+// Sizes of a type of shape, in the order of its constructor's arguments. Available after
+// bind_shapes.
 using Sizes = std::vector<Size>;
 const Sizes& sizes_of(ShapeType type);
 
@@ -82,8 +82,8 @@ inline WitnessTuple witness_tuple(const Witness& w) {
   return {w.distance, vec3_array(w.p_WA), vec3_array(w.p_WB), vec3_array(w.normal)};
 }
 
-// Rates of (distance, p_WA, p_WB, normal) in parameters of this shape, arrays of `shape` and (3,) +
-// `shape`; one that is null is zero.
+// Rates of (distance, p_WA, p_WB, normal) with respect to parameters of this shape: arrays of
+// `shape` and (3,) + `shape`. A null rate is zero.
 using RatesTuple = std::tuple<pybind11::array_t<double>, pybind11::array_t<double>,
                               pybind11::array_t<double>, pybind11::array_t<double>>;
 RatesTuple rates_tuple(const std::vector<const WitnessRate*>& rates,

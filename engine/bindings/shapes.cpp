@@ -1,5 +1,4 @@
-// Shapes: constructors, sizes and what bounds them. Errors of input are
-// robosim.errors.GeometryError.
+// Shapes: constructors, sizes and bounds. Errors of input are robosim.errors.GeometryError.
 #include "geometry/shape.h"
 
 #include <algorithm>
@@ -63,7 +62,7 @@ std::string describe(const Shape& s) {
   return text + ")";
 }
 
-// A size of a constructor: without one, it is zero.
+// A constructor argument for a size; an Optional size defaults to zero.
 py::arg argument(const Size& size) { return py::arg(size.name); }
 struct Optional {
   Size size;
@@ -72,7 +71,7 @@ py::arg_v argument(const Optional& optional) { return py::arg(optional.size.name
 const Size& named(const Size& size) { return size; }
 const Size& named(const Optional& optional) { return optional.size; }
 
-// One constructor and its sizes, in the order of its arguments.
+// Define one constructor, with sizes in the order of its arguments.
 template <class... Arguments, class... Names>
 void def_shape(py::class_<Shape>& c, ShapeType type, Shape (*make)(Arguments...), const char* doc,
                const Names&... size) {
@@ -84,7 +83,8 @@ void def_shape(py::class_<Shape>& c, ShapeType type, Shape (*make)(Arguments...)
       argument(size)..., doc);
 }
 
-// The attribute `size.name` of all types of shapes that have it, refused to others.
+// Define the attribute `size.name` for all types of shapes that have this size. Others raise an
+// error.
 void def_attribute(py::class_<Shape>& c, const Size& size) {
   std::string whose = "Of";
   for (int t = 0; t < n_shape_types; ++t)
@@ -121,7 +121,7 @@ void def_attribute(py::class_<Shape>& c, const Size& size) {
 
 const Sizes& sizes_of(ShapeType type) { return sizes[static_cast<std::size_t>(type)]; }
 
-// A pose whose rotation is one: what the queries rely on.
+// Read a pose whose rotation must be orthonormal, as the queries assume.
 SE3d rigid(const py::object& value, const char* name) {
   const SE3d X = read_pose(value, name);
   const Mat3d defect = X.R * transpose(X.R) - Mat3d::identity();
@@ -169,7 +169,7 @@ std::vector<std::array<int, 3>> read_triangles(const py::object& value, const ch
       py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>::ensure(indices);
   std::vector<std::array<int, 3>> triangles(static_cast<std::size_t>(index.shape(0)));
   for (std::size_t i = 0; i < triangles.size(); ++i)
-    for (int k = 0; k < 3; ++k)  // what fits no int is no vertex either
+    for (int k = 0; k < 3; ++k)  // a number that does not fit into an int is no vertex either
       triangles[i][k] = static_cast<int>(
           std::clamp<std::int64_t>(index.at(i, k), -1, std::numeric_limits<int>::max()));
   return triangles;
@@ -222,7 +222,7 @@ void bind_shapes(py::module_& m) {
       "A solid cone about z: base of this radius [m] at z = -length / 2, apex at z = length / 2.",
       radius, length);
   def_shape(c, ShapeType::half_space, &Shape::half_space, "All points with z <= 0, without end.");
-  // By hand: faces are no size of it, the vertices alone determine it.
+  // Listed by hand: the faces are no size of the shape, as the vertices alone determine it.
   sizes[static_cast<std::size_t>(ShapeType::convex)] = {vertices, rounding};
   c.def_static(
       "convex",

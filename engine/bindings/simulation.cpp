@@ -84,7 +84,7 @@ std::tuple<StateArrays, BoundReport> step(BoundSimulation& s, const StateObjects
   return {next.arrays(), BoundReport(report, s.options().solver)};
 }
 
-// A step that was taken, of a simulation that stays alive as long.
+// A completed step, together with its simulation, which stays alive as long as the step.
 class BoundStep {
  public:
   BoundStep(BoundSimulation& s, const StateObjects& state, const ControlObjects& control)
@@ -100,7 +100,7 @@ class BoundStep {
     return out.arrays();
   }
 
-  // All that acted in it.
+  // Everything that acted in the step.
   StepDetails details() {
     return step_.with_stepper([&](const Stepper& stepper) {
       return StepDetails(simulation_.scene(), stepper, step_.report().islands);
@@ -125,7 +125,7 @@ class BoundStep {
     const OneSided one_sided = step_.jvp(d, next.span());
     return {next.arrays(), static_cast<int>(one_sided)};
   }
-  // The change of the gradient, and about how far off it may be.
+  // Hessian-vector product, and an estimate of its error.
   std::tuple<GradientArrays, GradientArrays> hvp(const StateObjects& bar,
                                                  const py::dict& direction) {
     const BoundStates next_bar = BoundStates::tangents(simulation_.model(), bar);
@@ -147,7 +147,7 @@ class BoundStep {
   TakenStep step_;
 };
 
-// Numbers of all parameters, and of vertices (n, 3).
+// Values of all parameters, and of vertices (n, 3).
 std::tuple<Array, Array> values(const BoundSimulation& s) {
   const ParameterValues values =
       parameter_values(WorldParts(s.world(), s.options().dt), s.world().parameters());
@@ -158,8 +158,8 @@ std::tuple<Array, Array> values(const BoundSimulation& s) {
   return {numbers, vertices};
 }
 
-// The same with other values: simulation, scene and model, of which the last two may be those that
-// are given. Each keeps the next alive.
+// Copy a simulation with other values of its parameters. Returns simulation, scene and model; scene
+// and model are the given ones if no value requires others. Each keeps the next alive.
 std::tuple<py::object, py::object, py::object> with_values(
     const BoundSimulation& s, const py::object& scene, const py::object& model,
     const py::handle& numbers, const py::handle& vertices, const std::optional<int>& substeps) {
@@ -189,7 +189,7 @@ std::tuple<py::object, py::object, py::object> with_values(
   return {simulation, its_scene, its_model};
 }
 
-// A shape with vertices: of which object, and the row of its first vertex.
+// A shape with vertices: its object, and the row of its first vertex.
 struct MeshOfSimulation {
   int object;
   std::string name;

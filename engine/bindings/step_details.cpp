@@ -33,8 +33,8 @@ const SceneQuery::PairManifold& manifold_of(const Stepper& stepper, const StepIs
   return stepper.manifolds()[at(row.manifold)];
 }
 
-// Returns velocities of an impact's rows, from those of its channels: of normals that bounce at the
-// impact, else as the integrator has them (constraints/impacts.h).
+// Velocities of an impact's rows from its relative-twist coordinates y. The part of restitution is
+// included for normals that bounce at the impact; see constraints/impacts.h.
 Array velocities_at(const Impact& met, const std::vector<double>& y) {
   Array out(static_cast<pybind11::ssize_t>(met.rows.size()));
   for (const RowBlock& block : met.problem.blocks)
@@ -49,7 +49,7 @@ Array velocities_at(const Impact& met, const std::vector<double>& y) {
   return out;
 }
 
-// Along which a row of a contact acts, or about which.
+// Direction along which, or axis about which, a row of a contact acts.
 Vec3d direction_of(const Stepper& stepper, const StepIsland::Row& row) {
   const Vec3d n = manifold_of(stepper, row).manifold.normal();
   if (row.role == Contact::normal || row.role == Contact::torsion) return n;
@@ -75,8 +75,8 @@ void StepDetails::add_contact(const BoundScene& scene, const SceneQuery::PairMan
                       .slide = p.slide});
 }
 
-// Contacts, joint forces and closures of an island, without any force. whole: the island with what
-// is to be met.
+// Add the contacts, joint forces and closures of an island, with zero forces. `whole` is the island
+// with the rows of its impacts, which `island` is without.
 void StepDetails::add_parts(const BoundScene& scene, const Stepper& stepper,
                             const StepIsland& whole, const StepIsland& island, Numbers& numbers) {
   numbers.of_block.assign(island.blocks.size(), 0);
@@ -94,7 +94,7 @@ void StepDetails::add_parts(const BoundScene& scene, const Stepper& stepper,
         if constexpr (requires { kind.name(stepper.world(), 0); })
           name = kind.name(stepper.world(), block.item);
       });
-      // Frames in the order of the world's; of other kinds behind them.
+      // Closures of frames keep the order of the world; other kinds of closures follow.
       const std::size_t number = numbers.of_block[b] =
           is_of<ClosureOfFrames>(block) ? at(block.item) : closures.size();
       closures.resize(std::max(closures.size(), number + 1));
@@ -122,7 +122,7 @@ std::size_t StepDetails::number_of(const StepIsland& solved, std::size_t b, int 
   return number;
 }
 
-// Adds the forces of the rows of an island, or of one of its impacts.
+// Add the forces of the rows of an island, or of one of its impacts.
 void StepDetails::add_forces(const Stepper& stepper, const StepIsland& solved,
                              const Numbers& numbers) {
   const double rate = 1 / stepper.options().dt;
@@ -134,7 +134,8 @@ void StepDetails::add_forces(const Stepper& stepper, const StepIsland& solved,
     const RowBlock& rows = solved.problem.blocks[b];
     if (block.is_of_bodies() && !is_of<Contact>(block)) {
       if (rows.first_row == rows.last_row) continue;
-      // The channels are size omega and v of the second: what is conjugate to them.
+      // The coordinates are size * omega and v of the second body, so z has their conjugate
+      // impulses.
       const double* const z = solved.solution.z.data() + rows.first_channel;
       add(closures[numbers.of_block[b]].moment, rate * block.size * Vec3d{z[0], z[1], z[2]});
       add(closures[numbers.of_block[b]].force, rate * Vec3d{z[3], z[4], z[5]});
@@ -146,7 +147,7 @@ void StepDetails::add_forces(const Stepper& stepper, const StepIsland& solved,
       const std::size_t number = number_of(solved, b, i, numbers);
       const double f = rate * solved.solution.f[at(i)];
       if (!is_of<Contact>(block)) {
-        // Of the coordinate in the row.
+        // The row acts along one coordinate.
         joints[number].force += solved.problem.rows[at(i)].d[0] * f;
         continue;
       }

@@ -1,4 +1,4 @@
-// Forces and rows of a step, for Python: structs whose fields have the names of those of
+// Forces and rows of a step, for Python. The fields of the structs have the names of those in
 // robosim/simulation/details.py.
 #pragma once
 
@@ -35,17 +35,17 @@ struct ClosureDetail {
 
 struct RowDetail {
   const char* source;
-  int of;  // number of its contact, joint force or closure
+  int of;  // index of its contact, joint force or closure
   std::optional<Array> direction;
   const char *law, *mode;
   double impulse, velocity, target;
-  double switch_distance;  // to another mode
+  double switch_distance;  // distance to the switch to another mode
 };
 
 struct ImpactDetail {
-  double share;     // of the step, after which it acts
-  double restored;  // of its restitution
-  Array before;     // of each row its velocity at the impact, and at its end
+  double share;     // fraction of the step after which the impact acts
+  double restored;  // fraction of the restitution that is applied
+  Array before;     // velocity of each row at the impact, and at its end
   Array after;
   std::vector<RowDetail> rows, landed;
 };
@@ -63,14 +63,15 @@ struct StepDetails {
   std::vector<IslandDetail> islands;
   Array taken_back;  // n_v
 
-  // Of the last step, which had so many islands.
+  // Details of the last step, which had `n_islands` islands.
   StepDetails(const BoundScene& scene, const Stepper& stepper, int n_islands);
 
  private:
-  // Finds the contact, joint force or closure of a row, by number, after `add_parts` of its island.
+  // Index of the contact, joint force or closure of a row; complete after `add_parts` of its
+  // island.
   struct Numbers {
     std::vector<std::size_t> first_contact;  // of each manifold
-    // Of the island: of its first joint force, or its closure.
+    // Per block of the island: the first joint force, or the closure.
     std::vector<std::size_t> of_block;
   };
   void add_parts(const BoundScene& scene, const Stepper& stepper, const StepIsland& whole,

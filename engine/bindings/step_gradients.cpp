@@ -26,7 +26,7 @@ const char* name_of(ParameterOwner owner) {
   return names[static_cast<std::size_t>(owner)];
 }
 
-// The direction in which nothing changes, not even what has no derivative.
+// Zero direction, also for parameters that have no derivative.
 StepGradient still(const World& world) {
   StepGradient d;
   d.set_zero(world);
@@ -34,7 +34,7 @@ StepGradient still(const World& world) {
   return d;
 }
 
-// From rows of three.
+// Add derivatives with respect to vertices, from rows of three.
 void add_vertices(const double* from, const World& world, StepGradient& to) {
   for (int row = 0; row < world.vertices().size(); ++row) {
     const Vec3d by = vec3_at(from + 3 * row);
@@ -42,7 +42,7 @@ void add_vertices(const double* from, const World& world, StepGradient& to) {
   }
 }
 
-// One row of each gradient.
+// One row per gradient.
 template <class Part>
 Array rows_of(const std::vector<StepGradient>& g, int width, const Part& part) {
   Array out = fresh_array({static_cast<py::ssize_t>(g.size()), width});
@@ -51,8 +51,8 @@ Array rows_of(const std::vector<StepGradient>& g, int width, const Part& part) {
   return out;
 }
 
-// Large meshes have hardly anything but zeros, and zeros from calloc take no memory until somebody
-// writes there.
+// Gradients of large meshes are almost entirely zeros, and zeros from calloc use no memory until
+// written to.
 Array zeros(const Shape2& shape) {
   std::size_t size = 1;
   for (const auto extent : shape) size *= static_cast<std::size_t>(extent);

@@ -1,4 +1,4 @@
-// How many threads loops may use.
+// Number of threads that loops may use.
 #include "base/thread_pool.h"
 #include "bindings/module.h"
 

@@ -36,7 +36,7 @@ RatesTuple rates_tuple(const std::vector<const WitnessRate*>& rates,
 
 namespace {
 
-// Of all twelve entries of twists.
+// Rates with respect to all twelve entries of the two twists.
 RatesTuple twist_arrays() {
   const auto vectors = [] { return Array(Shape2{3, 12}); };
   return {Array(12), vectors(), vectors(), vectors()};
@@ -68,7 +68,7 @@ RatesTuple twist_rates(const WitnessJacobian& J) {
 
 using SizeRates = py::typing::Dict<py::str, RatesTuple>;
 
-// Of each size of the shape that is A (side 0) or B, under its name.
+// Rates with respect to each size of A (side 0) or B (side 1), by name of the size.
 SizeRates size_rates(const Shape& shape, const WitnessDerivatives& d, std::size_t side) {
   SizeRates all;
   const WitnessRate* next = d.size[side];
@@ -92,7 +92,8 @@ SizeRates size_rates(const Shape& shape, const WitnessDerivatives& d, std::size_
   return all;
 }
 
-// Of the piece that touches; of a surface the three vertices of the triangle.
+// Rates with respect to the sizes of the closest piece. For a surface these are the three vertices
+// of the triangle.
 SizeRates piece_sizes(const Body& body, int piece, const WitnessDerivatives& d, std::size_t side) {
   return body.with_piece(piece, [&](const Compound::Piece& P) {
     if (!P.surface) return size_rates(P.shape, d, side);
@@ -107,9 +108,9 @@ SizeRates piece_sizes(const Body& body, int piece, const WitnessDerivatives& d, 
   });
 }
 
-// What touches, and derivatives in what is not a pose, found where Python asks for them: most who
-// want derivatives want those in the poses, and arrays of all others take five times as long to
-// make as the distance to find.
+// Closest pieces, and derivatives with respect to everything but poses, computed on request. Most
+// callers need derivatives with respect to poses only, and creating the arrays of all others takes
+// five times as long as computing the distance.
 struct ShapeRates {
   CollisionGeometry A, B;
   SE3d X_WA, X_WB;

@@ -1,5 +1,5 @@
-// A custom call of XLA's that is a call of a Python function, with NumPy arrays over XLA's own
-// memory: what it costs is the function, the lock of the interpreter and a microsecond or two.
+// Custom call of XLA that calls a Python function with NumPy arrays over XLA's own memory. Its cost
+// is the function, the interpreter's lock, and one or two microseconds.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
@@ -20,13 +20,14 @@ namespace {
 
 using namespace xla;
 
-// Kept for ever: XLA cannot be told to forget a handler, and may call it until the process ends.
+// Kept forever: a handler cannot be unregistered from XLA, which may call it until the process
+// ends.
 py::object* look_up = nullptr;
 int minor_version = 0;
 
-// Calls that are under way, and whether Python is about to end. XLA runs code on threads of its own
-// that nobody need wait for: a thread that asks for the interpreter's lock when there is no
-// interpreter any more is ended in the middle of C++, and the process with it.
+// Number of calls in progress, and a flag that Python is about to end. XLA runs code on its own
+// threads and nobody need wait for them. A thread that requests the interpreter's lock after the
+// interpreter has ended is killed in the middle of C++, and the process with it.
 std::atomic<int> calls_under_way = 0;
 std::atomic<bool> is_closed = false;
 
@@ -35,7 +36,7 @@ struct UnderWay {
   ~UnderWay() { --calls_under_way; }
 };
 
-// The first argument: a number, maybe with axes of one.
+// First argument: an integer, possibly with axes of extent one.
 std::int32_t key_of(const Buffers& arguments) {
   if (arguments.size < 1 || arguments.buffers[0]->type != int32_type || !arguments.buffers[0]->data)
     throw InputError("a call of XLA's without its key");
@@ -50,7 +51,7 @@ py::tuple arrays(const Buffers& buffers, std::size_t first, const py::sequence& 
   for (std::size_t i = 0; i < n; ++i) {
     const Buffer& buffer = *buffers.buffers[first + i];
     const std::vector<py::ssize_t> shape(buffer.extents, buffer.extents + buffer.rank);
-    // No copy: it has a base.
+    // The array has a base object, so NumPy does not copy the data.
     out[i] = py::array(py::reinterpret_borrow<py::dtype>(types[i]), shape, buffer.data, py::none());
   }
   return out;
@@ -94,7 +95,7 @@ py::capsule xla_handler(const py::object& function, int major, int minor) {
   return py::capsule(reinterpret_cast<void*>(&handle));
 }
 
-// From here on no call reaches Python; waits for those that are under way.
+// Let no further call reach Python, and wait for those in progress.
 void close_xla_calls() {
   is_closed = true;
   const py::gil_scoped_release release;

@@ -1,8 +1,8 @@
-// The part of XLA's foreign function interface that a handler needs: the layout of what it is
-// called with, in C, as XLA's documentation and jaxlib's own header (xla/ffi/api/c_api.h, which
-// `jax.ffi.include_dir()` has) lay it down. Written here so that nothing of JAX is needed to
-// compile. Structures tell their size and newer versions add to their ends, so that what is here
-// holds for all versions 0.x.
+// The part of XLA's foreign function interface that a handler needs: the C layout of the call
+// frame, as defined by XLA's documentation and by jaxlib's header xla/ffi/api/c_api.h (in the
+// folder `jax.ffi.include_dir()`). It is repeated here so that nothing of JAX is needed to compile.
+// Structures carry their size and later versions append members, so that this layout is valid for
+// all versions 0.x.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ struct Version {
 
 struct Metadata {
   std::size_t struct_size;
-  Version version;       // to be filled
-  std::uint32_t traits;  // likewise
+  Version version;       // filled by the handler
+  std::uint32_t traits;  // filled by the handler
 };
 struct MetadataExtension {
   Extension base;
@@ -49,7 +49,7 @@ struct Api {
   Version version;
   const void* internal;
   Error* (*create_error)(ErrorArguments*);
-  // many more
+  // followed by many more
 };
 
 struct Buffer {
@@ -61,7 +61,7 @@ struct Buffer {
   const std::int64_t* extents;
 };
 
-// Of arguments and results, all of them buffers.
+// Arguments or results, all of them buffers.
 struct Buffers {
   std::size_t struct_size;
   Extension* extension;
@@ -77,7 +77,7 @@ struct CallFrame {
   int stage;
   Buffers arguments;
   Buffers results;
-  // attributes, and more
+  // followed by attributes and more
 };
 
 }  // namespace robosim::xla
