@@ -1,4 +1,4 @@
-"""Plan a UR5's motion into a shelf, look at what came out, and save it."""
+"""Plan a motion of a UR5 into a shelf, print the result, and save it."""
 
 import robosim
 from robosim.planners import Problem, plan
@@ -7,7 +7,7 @@ from robosim.scene import load_scene
 robot = robosim.load_robot("ur5")
 scene = load_scene("bookshelf_small", model=robot)
 
-result = plan(Problem(robot, scene))  # without a start and a goal, the scene's own
+result = plan(Problem(robot, scene))  # without a start and a goal, the scene's own are used
 if not result:
     raise SystemExit(f"{result.status.value}: {result.reason}")
 

@@ -1,5 +1,4 @@
-"""Describe a scene in Python, ask for a pose of the tool, and read the reason when there is no
-way."""
+"""Describe a scene in Python, plan to a pose of the tool, and read the reason of a failure."""
 
 import numpy as np
 
@@ -16,7 +15,8 @@ scene.add_box("wall", (0.04, 0.6, 0.2), pose((0.45, 0, 0.07)))
 scene.add_cylinder("can", 0.04, 0.12, pose((0.65, 0.25, 0.03)))
 scene.add_half_space("floor", pose((0, 0, -0.8)))
 
-# The tool points down (z of tool0 along -z of the world); any angle about the vertical will do.
+# The tool points down: z of tool0 is along -z of the world. Any angle about the vertical is
+# allowed.
 goal = PoseGoal(
     "tool0", pose((0.65, 0.25, 0.2), rpy=(np.pi, 0, 0)), rotation_tolerance=(0, 0, np.inf)
 )
@@ -25,9 +25,9 @@ print(result.status.value, result.reason)
 reached = robot.frame_pose(result.trajectory.position(result.trajectory.duration), "tool0")
 print("tool at", np.round(reached[:3, 3], 4))
 
-# The same goal inside the can: no plan, and the reason why.
+# The same goal inside the can has no plan, and the result has the reason.
 inside = PoseGoal("tool0", pose((0.65, 0.25, 0.05), rpy=(np.pi, 0, 0)))
 result = plan(Problem(robot, scene, start="up", goal=inside))
 print(result.status.value, "-", result.reason)
 
-scene.save("workbench.yaml")  # and Scene.load reads it back
+scene.save("workbench.yaml")  # Scene.load reads it back

@@ -1,4 +1,4 @@
-"""A robot of your own: from a URDF, or built in Python without a file."""
+"""Load a robot of your own from a URDF, or build it in Python without a file."""
 
 import numpy as np
 
@@ -26,7 +26,7 @@ URDF = """
 lift = robosim.load_robot(URDF)  # a path to a .urdf or .xacro file works the same way
 print("holding the carriage takes", lift.gravity(lift.neutral()), "N")
 
-# The same in Python: a planar arm with two links.
+# A planar arm with two links, built in Python.
 builder = ModelBuilder("two_link")
 builder.add_link("base", mass=1.0, inertia=np.eye(3) * 1e-3)
 for name, parent, x in (("upper", "base", 0.0), ("lower", "upper", 0.4)):

@@ -1,4 +1,4 @@
-"""Move the tool along a straight line, and learn how far it gets when it cannot go on."""
+"""Move the tool along a straight line, and report how far it gets if it cannot go on."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ down[2, 3] -= 0.15
 result = plan_cartesian(Problem(robot, start="ready", goal=PoseGoal("tool0", down)))
 print(result.status.value, f"{result.trajectory.duration:.2f} s")
 
-# How straight is it? The largest distance of the tool from the line, along the whole motion.
+# Straightness: the largest distance of the tool from the line, along the whole motion.
 tool = np.array(
     [robot.frame_pose(q, "tool0")[:3, 3] for q in result.trajectory.sample(100).position]
 )

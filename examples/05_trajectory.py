@@ -1,4 +1,4 @@
-"""Work with a trajectory: values at any time, limits, jerk, files and a plot."""
+"""Use a trajectory: values at any time, limits, jerk, files and a plot."""
 
 import numpy as np
 

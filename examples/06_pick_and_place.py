@@ -1,5 +1,6 @@
-"""Pick a block up and put it down elsewhere: an attached object moves with the arm and keeps clear
-of the scene."""
+"""Pick up a block and put it down elsewhere. The attached block moves with the arm and avoids the
+scene.
+"""
 
 import numpy as np
 
@@ -22,7 +23,10 @@ at_the_beginning = scene.copy()
 
 
 def grasp(x: float, y: float) -> PoseGoal:
-    """The tip over (x, y), pointing down, at half the block's height; either way round."""
+    """Return a goal with the tip over (x, y), pointing down, at half the block's height.
+
+    The block may be grasped either way round.
+    """
     return PoseGoal(tip, pose((x, y, 0.04), rpy=(np.pi, 0, 0)), rotation_tolerance=(0, 0, 0.2))
 
 
@@ -33,7 +37,7 @@ print("reach:", reach.status.value, reach.reason)
 q_grasp = reach.configuration(reach.trajectory.duration)
 scene.disallow("block", "*")
 scene.attach("block", tip, model=robot, q=q_grasp, touch_links=gripper)
-scene.allow("block", "table")  # it stands there at both ends
+scene.allow("block", "table")  # the block stands on the table at both ends
 carry = plan(Problem(robot, scene, start=q_grasp, goal=grasp(0.5, 0.3)))
 print("carry:", carry.status.value, carry.reason)
 
@@ -41,7 +45,7 @@ q_place = carry.configuration(carry.trajectory.duration)
 scene.detach("block", model=robot, q=q_place)
 print("the block now stands at", np.round(scene.objects["block"].pose[:3, 3], 3))
 
-# Shown, the block goes with the tip from the first moment of the second motion to its last.
+# Events for the viewer: the block is attached to the tip during the whole second motion.
 end = carry.trajectory.duration
 carried = carry.trajectory.replace(
     events=[Event(0.0, "attach", "block", tip), Event(end, "detach", "block")]

@@ -1,5 +1,4 @@
-"""Have a simulated UR5 follow a plan, stop it on the way, let it go on, and look at the tracking
-error."""
+"""Let a simulated UR5 follow a plan, pause and resume it, and print the tracking error."""
 
 import numpy as np
 
@@ -16,7 +15,7 @@ robot = robosim.load_robot("ur5")
 trajectory = plan(Problem(robot, load_scene("bookshelf_small", model=robot))).trajectory
 start = dict(zip(trajectory.position_names, trajectory.position(0.0), strict=True))
 
-# The same call drives every arm; this one has the engine's dynamics, PD controllers and limited
+# The same call drives every arm. This arm has the engine's dynamics, PD controllers and limited
 # torque.
 arm = SimulatedArm(robot, tracking="dynamics", initial=start)
 report = stream_trajectory(arm, trajectory)
@@ -26,14 +25,14 @@ for joint, error in zip(report.tracking.joint_names, report.tracking.max_error, 
 report.tracking.plot().savefig("tracking.png")
 report.tracking.save("tracking.csv")
 
-# Without feedforward gravity pulls the arm down a little.
+# Without feedforward the arm sags a little under gravity.
 sagging = SimulatedArm(robot, tracking="dynamics", feedforward="none", initial=start)
 print(
     "without feedforward"
     f" {1e3 * stream_trajectory(sagging, trajectory).tracking.max_error.max():.2f} mrad"
 )
 
-# An arm can also be commanded directly. Pause it with the speed slider: its time stands still,
+# An arm can also be commanded directly. The speed slider pauses it: time stops for the arm, so that
 # nothing times out.
 arm = SimulatedArm(robot, initial=start)
 goal = arm.send(Goal(from_trajectory(trajectory)))
@@ -46,7 +45,7 @@ while goal.result is None:
     arm.step()
 print(f"arrived after {arm.clock():.2f} s: {goal.result.error_string}")
 
-# What it refuses it gives a reason for: here the plan does not start where the arm is now.
+# A rejected trajectory comes with a reason: here it does not start at the arm's position.
 print(f"again: {stream_trajectory(arm, trajectory).reason.splitlines()[0]}")
 arm.protective_stop()
 answer = arm.send(Goal(from_trajectory(trajectory)))

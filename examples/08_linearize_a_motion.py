@@ -1,5 +1,7 @@
-"""Hold a UR5 to a planned motion by time-varying LQR: all knots linearized at once, tried on 256
-disturbed runs."""
+"""Stabilize a planned motion of a UR5 by time-varying LQR.
+
+All knots are linearized at once, and the gains are tested on 256 disturbed runs.
+"""
 
 import time
 
@@ -15,14 +17,14 @@ import matplotlib.pyplot as plt
 robot = robosim.load_robot("ur5")
 trajectory = plan(Problem(robot, start="home", goal="ready")).trajectory
 
-# The motion at 256 instants, and the torques that it takes.
+# The motion at 256 instants, and the torques that it requires.
 t = np.linspace(0, trajectory.duration, 256)
 dt = t[1]
 q, v, a = trajectory.position(t), trajectory.velocity(t), trajectory.acceleration(t)
 tau = robot.inverse_dynamics(q, v, a)
 
-# Around each knot, with x = (difference from q, difference from v):  x' = A x + B (change of tau),
-# of the step v' = v + dt a(q, v, tau), q' = integrate(q, dt v').
+# Linearization at each knot, with x = (difference from q, difference from v):
+#  x' = A x + B (change of tau), of the step v' = v + dt a(q, v, tau), q' = integrate(q, dt v').
 start = time.perf_counter()
 _, da_dq, da_dv, da_dtau = robot.forward_dynamics_derivatives(q, v, tau)
 print(
@@ -36,7 +38,7 @@ A = np.concatenate([dt * lower, lower], axis=1)
 A[:, :n, :n] += one
 B = np.concatenate([dt * dt * da_dtau, dt * da_dtau], axis=1)
 
-# Riccati's recursion from the last knot back: the gains that weigh errors against torque.
+# Riccati recursion backwards from the last knot: feedback gains from the weights Q and R.
 Q, R = np.diag([1e4] * n + [1e2] * n), np.diag(1e-2 * one.diagonal())
 S, K = Q, np.empty((len(t), n, 2 * n))
 for k in reversed(range(len(t))):
@@ -45,8 +47,10 @@ for k in reversed(range(len(t))):
 
 
 def errors(runs: int, *, feedback: bool) -> np.ndarray:
-    """(knots, runs) the largest joint error of runs that start off the path and have a hand pull at
-    the tool."""
+    """Return the largest joint error (knots, runs) of runs that start off the path.
+
+    A random force pulls at the tool of each run from knot 100 to knot 129.
+    """
     rng = np.random.default_rng(0)
     at, speed = q[0] + rng.normal(0, 0.02, (runs, n)), v[0] + rng.normal(0, 0.05, (runs, n))
     pull = np.concatenate([rng.normal(0, 5, (runs, 3)), np.zeros((runs, 3))], axis=1)  # [N, N m]

@@ -1,5 +1,6 @@
-"""Push a box so that it slides to a mark: the speed by gradient descent through 500 steps with
-contact.
+"""Push a box so that it slides to a mark.
+
+The speed is found by gradient descent through 500 steps with contact.
 
 Run: python examples/09_push_a_box.py
 """
@@ -12,12 +13,12 @@ from robosim.scene import Scene
 from robosim.simulation import Simulation
 from robosim.world import Material, World
 
-MARK = np.array([0.3, 0.1])  # where the box is to stop, x and y [m]
+MARK = np.array([0.3, 0.1])  # where the box has to stop, x and y [m]
 STEPS = 800
 
 
 def make_simulation() -> Simulation:
-    """A free box on a floor."""
+    """Return a simulation of a free box on a floor."""
     builder = ModelBuilder("box")
     builder.add_link("root")
     builder.add_link("box", mass=2.0, inertia=np.diag([0.017, 0.008, 0.022]))
@@ -44,7 +45,7 @@ def main() -> None:
         )
         if np.linalg.norm(miss) < 1e-4:
             break
-        # The gradient of half the squared miss, back through all steps; the next push along it.
+        # Gradient of half the squared miss, back through all steps, and the next push along it.
         q_bar = np.zeros((STEPS + 1, simulation.model.n_v))
         q_bar[-1, :2] = miss
         gradient = motion.vjp(q_bar).v[:2]

@@ -1,10 +1,9 @@
-"""Find the torques of a golf swing after which the ball comes to rest at a mark: by plain gradient
-descent.
+"""Find the torques of a golf swing after which the ball comes to rest at a mark.
 
-After an experiment of Qiao, Liang, Koltun and Lin, ICML 2021, Figure 6: the gradient of where the
-ball stops goes back through its rolling, the impact and the swing. There the joints begin at zero;
-here the club is drawn back. Beside it CMA-ES (`pip install cma`) with as much time. Writes
-golf_swing.png.
+The method is plain gradient descent. After an experiment of Qiao, Liang, Koltun and Lin, ICML 2021,
+Figure 6: the gradient of the ball's final position is propagated back through its rolling, the
+impact and the swing. There the joints begin at zero; here the club is drawn back. CMA-ES (`pip
+install cma`) with as much time is run for comparison. Writes golf_swing.png.
 
 Run: python examples/11_golf_swing.py
 """
@@ -18,16 +17,18 @@ from robosim.scene import Scene
 from robosim.simulation import Simulation
 from robosim.world import Material, World
 
-RADIUS, BALL = 0.02135, 0.0459  # [m, kg] the smallest and heaviest ball of the Rules of Golf
+RADIUS, BALL = 0.02135, 0.0459  # [m, kg] smallest and heaviest ball of the Rules of Golf
 ARM, CLUB, HEAD = 0.5, 0.6, 0.03  # lengths, and the thickness of the club's head [m]
-LOFT = 0.1  # by which its face looks upwards [rad]
+LOFT = 0.1  # angle by which the club's face looks upwards [rad]
 MARK = (4.0, 1.0)  # [m]
 DT = 2e-3
 
 
 def make_simulation(bounce: str) -> Simulation:
-    """A golfer of three joints over a green, and a ball; a spring keeps the wrist and the aim
-    straight."""
+    """Return a simulation of a golfer with three joints over a green, and a ball.
+
+    Springs keep the wrist and the aim straight.
+    """
     builder = ModelBuilder("golfer")
     builder.add_link("root")
     for link, mass, length in (("body", 1.0, 0.0), ("arm", 2.0, ARM), ("club", 0.4, CLUB)):
@@ -54,14 +55,14 @@ def make_simulation(bounce: str) -> Simulation:
 
 
 def main() -> None:
-    """Swing, look where the ball stops, and swing better."""
+    """Improve the swing until the ball stops at the mark."""
     parser = options("Find the torques of a golf swing.", "golf_swing.png")
     parser.add_argument(
         "--ball", type=float, default=0.05, help="x where it lies [m]; too far: nothing is found"
     )
     given = parser.parse_args()
     simulation = make_simulation(given.bounce)
-    # The club is drawn back, falls and meets the ball without any torque.
+    # The club is drawn back. Without any torque it falls and hits the ball.
     start = simulation.state([0, -0.8, 0, given.ball, 0, RADIUS, 0, 0, 0, 1])
     task = Task(simulation, start, MARK, steps=round(4 / DT), driven=round(0.4 / DT), joints=3)
     task.solve(most=50, options=given)

@@ -1,10 +1,10 @@
-"""Find the torques of an arm of nine joints that throws a ball to a mark: by plain gradient
-descent.
+"""Find the torques of an arm with nine joints that throws a ball to a mark.
 
-After another experiment of Qiao, Liang, Koltun and Lin, ICML 2021, Figure 6: the gradient of where
-the ball comes to rest goes back through its landing, its flight, and the throw, in which three
-plates hold it by contact alone. There the joints begin at zero; here they begin bent, with springs
-that pull them straight. Beside it CMA-ES (`pip install cma`) with as much time. Writes throw.png.
+The method is plain gradient descent. After another experiment of Qiao, Liang, Koltun and Lin, ICML
+2021, Figure 6: the gradient of the ball's final position is propagated back through its landing,
+its flight, and the throw, in which three plates hold the ball by contact alone. There the joints
+begin at zero; here they begin bent, with springs that pull them straight. CMA-ES (`pip install
+cma`) with as much time is run for comparison. Writes throw.png.
 
 Run: python examples/12_throw.py
 """
@@ -19,17 +19,17 @@ from robosim.simulation import Simulation
 from robosim.world import Material, World
 
 AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
-JOINTS = "zyxyxyxyy"  # the axis of each
-SHOULDER, LENGTH, MASS = 0.3, 0.12, 0.3  # its height, and of each link [m, m, kg]
+JOINTS = "zyxyxyxyy"  # axis of each joint
+SHOULDER, LENGTH, MASS = 0.3, 0.12, 0.3  # of shoulder and links [m, m, kg]
 RADIUS, BALL = 0.05, 0.15  # [m, kg]
 PLATE = np.array([0.08, 0.08, 0.01])  # sizes of the cup's plates [m]
-BENT = -0.45  # where the joints about y begin [rad]; their springs pull them straight
+BENT = -0.45  # initial angle of the joints about y [rad]; their springs pull them straight
 MARK = (3.0, 0.5)  # [m]
 DT = 1e-3
 
 
 def make_simulation(bounce: str) -> Simulation:
-    """The arm with a cup, a ball, and sand to throw it on."""
+    """Return a simulation of the arm with a cup, a ball, and sand to throw the ball on."""
     builder = ModelBuilder("thrower")
     builder.add_link("root")
     parent = "root"
@@ -47,7 +47,7 @@ def make_simulation(bounce: str) -> Simulation:
     builder.add_joint(
         "tip", "fixed", parent, "cup", X_PJ=pose((0, 0, LENGTH), rpy=(0, np.pi / 2, 0))
     )
-    for i in range(3):  # around the ball and below it, as the cup looks along its z
+    for i in range(3):  # plates around the ball and below it, as seen along z of the cup
         tilted = pose(rpy=(0, 0, 2 * np.pi * i / 3)) @ pose(rpy=(0, 0.8, 0))
         builder.add_collider(
             "cup", Shape.box(PLATE), X_LC=tilted @ pose((0, 0, -RADIUS - PLATE[2] / 2))
@@ -65,14 +65,14 @@ def make_simulation(bounce: str) -> Simulation:
 
 
 def main() -> None:
-    """Throw, look where the ball stops, and throw better."""
+    """Improve the throw until the ball stops at the mark."""
     given = options("Find the torques of a throw.", "throw.png").parse_args()
     simulation = make_simulation(given.bounce)
     model = simulation.model
     q = model.neutral()
     q[: len(JOINTS)] = [BENT if axis == "y" else 0 for axis in JOINTS]
     q[-7:-4] = model.frame_pose(q, "cup")[:3, 3]
-    # Without any torque the springs throw already.
+    # The springs alone throw the ball without any torque.
     task = Task(
         simulation,
         simulation.state(q),

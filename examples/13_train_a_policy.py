@@ -1,7 +1,6 @@
-"""Train a small network to balance a pole on a cart, by PyTorch through the steps of the
-simulation.
+"""Train a small network to balance a pole on a cart, with PyTorch through the simulation's steps.
 
-The gradient of what the whole second costs goes back through every step and every answer of the
+The gradient of the cost of one second is propagated back through every step and every output of the
 network. Needs the extra `torch`. Writes train_a_policy.png.
 
 Run: python examples/13_train_a_policy.py
@@ -18,16 +17,18 @@ from robosim.world import World
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-ROBOT = load_robot("cart_pole")  # q: where the cart is [m], how the pole stands [rad]
+ROBOT = load_robot("cart_pole")  # q: position of the cart [m], angle of the pole [rad]
 SIMULATION = Simulation(World(ROBOT), dt=0.02, substeps=4)
 STEPS, RUNS, ROUNDS = 50, 8, 31
-FORCE = 20.0  # [N], the greatest
+FORCE = 20.0  # largest force [N]
 
 
 def try_it(
     policy: torch.nn.Module, q: torch.Tensor, v: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Angles of the poles at all times, and the mean cost: all runs are made at once."""
+    """Return the angles of the poles at all times, and the mean cost. All runs are simulated at
+    once.
+    """
     cost, angles = torch.zeros(()), [q[:, 1]]
     for _ in range(STEPS):
         force = FORCE * torch.tanh(policy(torch.cat([q, v], dim=1)))
@@ -39,12 +40,12 @@ def try_it(
 
 
 def main() -> None:
-    """Train it, and show what it has learned."""
+    """Train the policy, and plot its behavior before and after."""
     torch.manual_seed(1)
     torch.set_num_threads(1)
     policy = torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
     optimizer = torch.optim.Adam(policy.parameters(), lr=0.02)
-    # float32, as the network: steps are computed in double.
+    # The states are float32, as the network is. Steps are computed in double precision.
     q, v = torch.zeros(RUNS, 2), torch.zeros(RUNS, 2)
     q[:, 1] = torch.linspace(-0.3, 0.3, RUNS)
     with torch.no_grad():

@@ -1,7 +1,7 @@
-"""Thrusts by which a drone that rests on the ground lifts off: plain gradients never begin, others
-do.
+"""Find thrusts by which a drone that rests on the ground lifts off.
 
-The experiment of Werling, Omens, Lee, Exarchos and Liu, "Fast and feature-complete differentiable
+Plain gradient descent never starts; with complementarity-aware gradients it succeeds. This is the
+experiment of Werling, Omens, Lee, Exarchos and Liu, "Fast and feature-complete differentiable
 physics for articulated rigid bodies with contact", RSS 2021, section VII-C and Figure 8. Writes
 lift_off.png.
 
@@ -21,11 +21,11 @@ from robosim.world import World
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-RISE, CLOSE = 0.5, 1e-6  # the height wanted above where it rests [m], and the loss to stop at [m^2]
+RISE, CLOSE = 0.5, 1e-6  # target height above the rest position [m]; loss to stop at [m^2]
 STEPS, DT = 500, 2e-3
-ARM, DRAG = 0.17, 0.016  # of the rotors, and of drag per thrust [m]: robots/drone/README.md
+ARM, DRAG = 0.17, 0.016  # arm of the rotors [m], and drag per thrust [m]: robots/drone/README.md
 DRONE = load_robot("drone", base="floating")
-# Fz mx my mz of the base by a thrust of 1 N in front, left, back, right.
+# Rows: Fz, mx, my, mz of the base from a thrust of 1 N in front, left, back, right.
 FORCES = np.zeros((4, DRONE.n_v))
 FORCES[:, 2:6] = [[1, 0, -ARM, DRAG], [1, ARM, 0, -DRAG], [1, 0, ARM, DRAG], [1, -ARM, 0, -DRAG]]
 
@@ -33,10 +33,14 @@ FORCES[:, 2:6] = [[1, 0, -ARM, DRAG], [1, ARM, 0, -DRAG], [1, 0, ARM, DRAG], [1,
 def descend(
     simulation: Simulation, q: np.ndarray, most: int
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """From no thrust: each run's loss and rise over time, and the greatest entry of all
-    gradients."""
+    """Gradient descent from zero thrust.
+
+    Returns:
+        Loss and rise over time of each run, and the largest entry of all gradients.
+    """
     # The rate is fixed: half of Newton's step for a drone in flight, whose miss is linear in the
-    # thrusts. A force in one time step raises its end by dt^2 / m times the steps that are left.
+    # thrusts. A force in one time step raises the final height by dt^2 / m times the number of
+    # steps left.
     raises = DT**2 / sum(link.mass for link in DRONE.links) * np.arange(STEPS, 0, -1)
     rate = 0.5 / (2 * 4 * raises @ raises)
     thrusts, losses, rises, greatest = np.zeros((STEPS, 4)), [], [], 0.0
@@ -48,7 +52,7 @@ def descend(
         if losses[-1] < CLOSE:
             break
         q_bar = np.zeros((STEPS + 1, DRONE.n_v))
-        # Along its own axes.
+        # Tangents of a floating base are along its own axes.
         q_bar[-1, :3] = 2 * miss * DRONE.frame_pose(motion.q[-1], "base_link")[2, :3]
         gradient = motion.vjp(q_bar).tau @ FORCES.T
         greatest, thrusts = max(greatest, np.abs(gradient).max()), thrusts - rate * gradient
@@ -56,7 +60,7 @@ def descend(
 
 
 def main() -> None:
-    """Both descents, and a picture of them."""
+    """Run both descents and plot them."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument(
         "--plot", default="lift_off.png", metavar="FILE", help="where the picture goes"

@@ -1,9 +1,9 @@
-"""Forces of a platform by which the ball that rests on it is lifted: only by gradients that keep
-the two together.
+"""Find forces of a platform that lift a ball at rest on it.
 
-After Werling et al., RSS 2021, section IV-D and Figure 4 (as 14_lift_off.py), where the ball is
-about to leave; here both rest: the paper's rule, `True`, finds nothing then, and `together` is
-ours. Writes lift_a_ball.png.
+Only gradients that treat the two rows together succeed. After Werling et al., RSS 2021, section
+IV-D and Figure 4 (as 14_lift_off.py), where the ball is about to separate. Here platform and ball
+both rest: the paper's rule, `True`, then finds nothing, and `together` is a rule of robosim. Writes
+lift_a_ball.png.
 
 Run: python examples/15_lift_a_ball.py
 """
@@ -21,7 +21,7 @@ from robosim.world import World
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-# Height wanted above where it rests [m]; loss [m^2] and steps to stop at.
+# Target height above the rest position [m]; loss [m^2] and number of steps to stop at.
 RISE, CLOSE, MOST = 0.5, 1e-6, 60
 STEPS, DT = 500, 2e-3
 PLATFORM, BALL, RADIUS, THICK = 2.0, 0.5, 0.1, 0.04  # masses [kg], sizes [m]
@@ -33,15 +33,18 @@ BUILDER.add_collider("platform", Shape.box((0.4, 0.4, THICK)))
 WORLD = World(BUILDER.build())
 WORLD.add_body("ball", Shape.sphere(RADIUS), mass=BALL)
 MODEL = WORLD.model
-# The platform on its limit, the ball on the platform.
+# The platform rests on its limit, the ball on the platform.
 AT_REST = [0, 0, 0, THICK / 2 + RADIUS, 0, 0, 0, 1]
 
 
 def descend(simulation: Simulation) -> tuple[np.ndarray, np.ndarray, float]:
-    """From no force: each run's loss and rise of the ball over time, and the greatest entry of all
-    gradients."""
-    # Half of Newton's step for both in flight: a force in a time step raises the end by dt^2 / m
-    # times those left.
+    """Gradient descent from zero force.
+
+    Returns:
+        Loss and rise of the ball over time for each run, and the largest entry of all gradients.
+    """
+    # Half of Newton's step for both in flight. A force in one time step raises the final height by
+    # dt^2 / m times the number of steps left.
     raises = DT**2 / (PLATFORM + BALL) * np.arange(STEPS, 0, -1)
     rate = 0.5 / (2 * raises @ raises)
     tau, losses, rises, greatest = np.zeros((STEPS, MODEL.n_v)), [], [], 0.0
@@ -53,7 +56,7 @@ def descend(simulation: Simulation) -> tuple[np.ndarray, np.ndarray, float]:
         if losses[-1] < CLOSE:
             break
         q_bar = np.zeros((STEPS + 1, MODEL.n_v))
-        # Along the ball's own axes.
+        # Tangents of the ball are along its own axes.
         q_bar[-1, 1:4] = 2 * miss * MODEL.frame_pose(motion.q[-1], "ball")[2, :3]
         gradient = motion.vjp(q_bar).tau[:, 0]
         greatest, tau[:, 0] = max(greatest, np.abs(gradient).max()), tau[:, 0] - rate * gradient
@@ -61,7 +64,7 @@ def descend(simulation: Simulation) -> tuple[np.ndarray, np.ndarray, float]:
 
 
 def main() -> None:
-    """Three descents, and a picture of them."""
+    """Run the three descents and plot them."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument(
         "--plot", default="lift_a_ball.png", metavar="FILE", help="where the picture goes"

@@ -1,7 +1,7 @@
-"""Which poses can an arm on a table reach? A map of the share of directions in which its tool can
-be at each point.
+"""Map the poses that an arm on a table can reach.
 
-`--plot FILE` draws it (needs matplotlib).
+The map shows for each point the fraction of directions in which the tool can be there. `--plot
+FILE` draws it (needs matplotlib).
 """
 
 import argparse
@@ -23,7 +23,8 @@ robot = robosim.load_robot("ur5e")
 table = Scene("table")
 table.add_box("table", (3, 3, 0.1), pose((0, 0, -0.06)))
 
-# The map: poses of the tool at the points of an upright plane, turned in 24 ways; which are solved.
+# Poses of the tool at the points of an upright plane, in 24 orientations each, and which are
+# solved.
 x, z = np.meshgrid(np.linspace(-1.2, 1.2, options.points), np.linspace(-0.2, 1.3, options.points))
 poses = np.tile(np.eye(4), (x.size, 24, 1, 1))
 poses[..., :3, :3] = Rotation.create_group("O").as_matrix()

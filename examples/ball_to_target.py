@@ -1,11 +1,10 @@
-"""What the examples of a golf swing and of a throw share: torques that bring a ball to a target,
-and a picture of it.
+"""Shared by the golf swing and the throw: torques that bring a ball to a target, and a picture.
 
 After the experiments of Qiao, Liang, Koltun and Lin, "Efficient differentiable simulation of
-articulated bodies", ICML 2021, Figure 6. There the torques of all steps are looked for, by
-stochastic gradient descent; here those at knots, linear between them, which gradients do not need,
-but which gives CMA-ES a chance, by descent with Polyak's step length, which knows that the best
-loss is zero.
+articulated bodies", ICML 2021, Figure 6. There the torques of all steps are the variables, found by
+stochastic gradient descent. Here the variables are torques at knots, linear in between. Gradients
+do not need this reduction, but CMA-ES would have no chance without it. The descent takes Polyak's
+step length, which uses that the best loss is zero.
 """
 
 import argparse
@@ -22,59 +21,64 @@ import matplotlib.pyplot as plt
 
 try:
     import cma
-except ImportError:  # not needed: only compared with
+except ImportError:  # optional: needed only for the comparison
     cma = None
 
-WANTED = 0.05  # [m] from the target
-# Of the torques with which CMA-ES begins [N m]; better in both examples than 0.3 and 3.
+WANTED = 0.05  # distance from the target [m]
+# Standard deviation of the torques with which CMA-ES begins [N m]; better in both examples than 0.3
+# and 3.
 SPREAD = 1.0
 NEAR_ENOUGH = 0.01  # [m], where gradient descent stops
-ROUNDING = 1e-12  # of a gradient [m/(N m)]
+ROUNDING = 1e-12  # rounding of a gradient [m/(N m)]
 
 
 @dataclass
 class Task:
-    """A robot, and the link "ball" as the last that its model moves, which is to come to rest at
-    the target."""
+    """Torques that bring a ball to rest at a target.
+
+    The link "ball" must be the last that the model moves.
+    """
 
     simulation: Simulation
     start: State
     target: tuple[float, float]  # x and y [m]
-    steps: int  # of a run
-    driven: int  # steps in which torques act
-    joints: int  # that they act on, the model's first
+    steps: int  # number of steps of a run
+    driven: int  # number of steps in which torques act
+    joints: int  # number of joints with torques, the model's first
     knots: int = 20
 
     def __post_init__(self) -> None:
         at = np.linspace(0, self.knots - 1, self.driven)
-        # (driven, knots).
+        # Weights of the knots, (driven, knots).
         self.hats = np.maximum(0, 1 - np.abs(at[:, None] - np.arange(self.knots)))
 
     @property
     def rest(self) -> np.ndarray:
-        """(knots joints,) no torques."""
+        """Zero torques at all knots, (knots joints,)."""
         return np.zeros(self.knots * self.joints)
 
     def control(self, x: np.ndarray) -> Control:
-        """The torques of all steps, from those at the knots."""
+        """Interpolate the torques at the knots to torques of all steps."""
         tau = np.zeros((self.steps, self.simulation.model.n_v))
         tau[: self.driven, : self.joints] = self.hats @ x.reshape(self.knots, self.joints)
         return Control(tau)
 
     def run(self, x: np.ndarray) -> Rollout:
-        """The motion with these torques at the knots."""
+        """Simulate the motion with these torques at the knots."""
         return self.simulation.rollout(self.start, self.steps, self.control(x))
 
     def distance(self, motion: Rollout) -> float:
-        """How far from the target the ball ends, over the ground [m]."""
+        """Horizontal distance between the ball's final position and the target [m]."""
         return float(np.linalg.norm(self._ball(motion)[:2, 3] - self.target))
 
     def gradient(self, x: np.ndarray, motion: Rollout) -> np.ndarray:
-        """Of the distance by the torques at the knots, back through all steps."""
+        """Gradient of the distance with respect to the torques at the knots, back through all
+        steps.
+        """
         X_WB = self._ball(motion)
         miss = X_WB[:2, 3] - self.target
         q_bar = np.zeros((self.steps + 1, self.simulation.model.n_v))
-        # Tangents of what moves freely are along its own axes, and the ball has turned.
+        # Tangents of a floating link are along its own axes, and the ball has turned.
         q_bar[-1, -6:-3] = X_WB[:2, :3].T @ miss / np.linalg.norm(miss)
         by_tau = motion.vjp(q_bar).tau
         return (self.hats.T @ by_tau[: self.driven, : self.joints]).ravel()
@@ -83,8 +87,7 @@ class Task:
         return self.simulation.model.frame_pose(motion.q[-1], "ball")
 
     def solve(self, most: int, options: argparse.Namespace) -> None:
-        """By gradient descent in at most so many steps, then beside it by CMA-ES; and make the
-        picture."""
+        """Solve by gradient descent in at most `most` steps, then by CMA-ES, and plot both."""
         gradients = descend(self, most)
         searches = {"gradient descent": gradients}
         seconds = options.patience * gradients.seconds[-1]
@@ -96,8 +99,7 @@ class Task:
 
 @dataclass
 class Search:
-    """How far the ball ended from the target, over the seconds that were spent, and the best
-    torques."""
+    """Distances from the target over the seconds spent, and the best torques."""
 
     best: np.ndarray
     seconds: list[float] = field(default_factory=list)
@@ -105,7 +107,7 @@ class Search:
     started: float = field(default_factory=time.perf_counter)
 
     def note(self, distance: float, x: np.ndarray) -> None:
-        """One more try."""
+        """Record one more trial."""
         if distance < min(self.distances, default=np.inf):
             self.best = x
         self.seconds.append(time.perf_counter() - self.started)
@@ -113,7 +115,7 @@ class Search:
 
 
 def why_stuck(gradient: np.ndarray) -> str | None:
-    """Why a search by this gradient does not move, in words; None where it does."""
+    """Return the reason why a search by this gradient is stuck, or None if it is not."""
     if np.linalg.norm(gradient) > ROUNDING:
         return None
     return (
@@ -123,13 +125,13 @@ def why_stuck(gradient: np.ndarray) -> str | None:
 
 
 def descend(task: Task, most: int) -> Search:
-    """Plain gradient descent from no torques, in at most so many steps.
+    """Plain gradient descent from zero torques, in at most `most` steps.
 
-    Each is Polyak's (1969): along the gradient, as far as would bring the distance to zero if it
-    fell on linearly.
+    Polyak's step length (1969): along the gradient, as far as would bring the distance to zero if
+    it kept falling linearly.
 
     Raises:
-        SystemExit: the gradient is zero, or the ball does not come to the target.
+        SystemExit: the gradient is zero, or the ball does not reach the target.
     """
     x = task.rest
     search = Search(x)
@@ -149,7 +151,7 @@ def descend(task: Task, most: int) -> Search:
 
 
 def evolve(task: Task, seconds: float) -> Search | None:
-    """CMA-ES on the same torques for so many seconds; None where it is not installed."""
+    """Run CMA-ES on the same torques for `seconds`; None if it is not installed."""
     if cma is None:
         print("CMA-ES: not compared; pip install cma")
         return None
@@ -170,7 +172,7 @@ def evolve(task: Task, seconds: float) -> Search | None:
 
 
 def plot(task: Task, searches: dict[str, Search]) -> plt.Figure:
-    """How near each came, over time; and beside it the first motion and the one that was found."""
+    """Plot the distances over time, and beside them the first and the best motion."""
     figure = plt.figure(figsize=(10, 4), layout="constrained")
     axes = figure.add_subplot(1, 2, 1)
     for name, search in searches.items():
@@ -199,7 +201,7 @@ def plot(task: Task, searches: dict[str, Search]) -> plt.Figure:
 
 
 def options(about: str, picture: str) -> argparse.ArgumentParser:
-    """What both examples can be told."""
+    """Return a parser with the options of both examples."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--plot", default=picture, metavar="FILE", help="where the picture goes")
     parser.add_argument("--bounce", default="time_of_impact", choices=("time_of_impact", "step"))
