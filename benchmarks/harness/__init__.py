@@ -1,1 +1,1 @@
-"""Shared by the benchmarks: problem sets, peers and the table that judges them."""
+"""Shared by the benchmarks: problem sets, peers, and the table that compares results with bars."""

@@ -1,4 +1,4 @@
-"""Errors of collision queries as tables for the documentation."""
+"""Tables of errors of collision queries, for the documentation."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Result = tuple[Pair, Values, Derivatives | None]
 
 
 def figure(error: float) -> str:
-    """One digit and the power of ten."""
+    """Format an error as one digit and a power of ten."""
     return "0" if error == 0 else f"{error:.0e}".replace("e-0", "e-")
 
 
 def cells(result: Result) -> list[str]:
-    """A pair's row."""
+    """Format the row of one pair."""
     pair, values, derivatives = result
     names = [name.replace("_", "-") for name in pair.names]
     errors = [figure(error) for error in values.errors]
@@ -27,7 +27,7 @@ def cells(result: Result) -> list[str]:
 
 
 def document(results: Sequence[Result], poses: int, derivative_poses: int, seed: int) -> str:
-    """The table with what it counts."""
+    """Return the table, with the numbers of poses."""
     head = [
         "pair",
         "distance [m]",

@@ -1,20 +1,20 @@
-// State validity by coal, as fast as coal allows: the peer of robosim's own checks, and the judge
-// of its trajectories.
+// State validity by coal, as fast as coal allows: the peer of robosim's own checks, and an
+// independent check of its trajectories.
 //
-// Forward kinematics of a fixed-base tree of one-degree-of-freedom joints (X_WC = X_WP X_PJ
-// exp(axis q)), then one of two ways to coal's narrow phase, each with one collision functor per
-// pair:
+// Forward kinematics of a fixed-base tree of one-degree-of-freedom joints, X_WC = X_WP X_PJ
+// exp(axis q), are followed by coal's narrow phase with one collision functor per pair. There are
+// two broad phases:
 //
-//   trees   coal's broadphase: a dynamic AABB tree of the robot's objects, refitted, against itself
-//           and one of the obstacles
-//   boxes   a plain loop over the pairs that skips those whose boxes are apart: quicker than the
-//           trees for scenes this small
+//   trees   coal's broad phase: a refitted dynamic AABB tree of the robot's objects, against itself
+//           and against a tree of the obstacles
+//   boxes   a plain loop that skips pairs whose boxes are separated: faster than the trees for
+//           scenes this small
 //
 // GJK starts from coal's default guess. Started from the pair's last answer or from the bounding
-// volumes it is up to a third quicker (checker_guess), but coal 3.0.3 then calls some overlaps of
-// large hulls free: 2 in 1500 random states of a UR5, 1.6 mm deep. Shapes, placements and pairs
-// come from outside, so that both sides of a comparison see the same geometry. A plain C interface,
-// compiled when a benchmark first needs it (see coal_checker.py).
+// volumes it is up to a third faster (checker_guess), but coal 3.0.3 then reports some overlaps of
+// large hulls as free: 2 in 1500 random states of a UR5, 1.6 mm deep. Shapes, placements and pairs
+// are given by the caller, so that both sides of a comparison have the same geometry. This is a
+// plain C interface, compiled when a benchmark first needs it (see coal_checker.py).
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -49,14 +49,14 @@ Pose pose_from(const double* X) {  // row-major 4x4
 }
 
 struct Joint {
-  int parent;  // joint index, -1: the world
+  int parent;  // joint index, -1 for the world
   bool prismatic;
   Pose X_PJ;
   Vec3s axis;
 };
 
 struct Object {
-  int joint;  // -1: fixed in the world
+  int joint;  // -1 if fixed in the world
   Pose X_JO;
   std::unique_ptr<coal::CollisionObject> body;
 };
@@ -78,7 +78,7 @@ struct Checker : coal::CollisionCallBackBase {
   std::vector<Object> objects;
   std::vector<Pair> pairs;
   std::vector<Pose> X_WJ;
-  std::vector<int> pair_of;  // of two objects, -1: not checked
+  std::vector<int> pair_of;  // index of the pair of two objects, -1 if not checked
   coal::DynamicAABBTreeCollisionManager robot, obstacles;
   coal::CollisionResult result;
   Way way = Way::trees;
@@ -106,7 +106,7 @@ struct Checker : coal::CollisionCallBackBase {
       if (object.joint >= 0) place_object(object);
   }
 
-  // The trees and the table of pairs, once everything is known.
+  // Build the trees and the table of pairs, once all objects are known.
   void prepare() {
     if (ready) return;
     ready = true;
@@ -131,7 +131,7 @@ struct Checker : coal::CollisionCallBackBase {
     return result.isCollision();
   }
 
-  // Called by the trees for two objects whose boxes overlap; true ends the traversal.
+  // Called by the trees for two objects whose boxes overlap. Returning true ends the traversal.
   bool collide(coal::CollisionObject* a, coal::CollisionObject* b) override {
     const auto i = reinterpret_cast<std::size_t>(a->getUserData()),
                j = reinterpret_cast<std::size_t>(b->getUserData());
@@ -141,7 +141,7 @@ struct Checker : coal::CollisionCallBackBase {
     return true;
   }
 
-  // Index of an overlapping pair, or -1.
+  // Return the index of an overlapping pair, or -1.
   int first_overlap(const double* q) {
     prepare();
     place(q);
@@ -176,8 +176,8 @@ EXPORT Checker* checker_new(int n, const int* parents, const int* prismatic, con
 
 EXPORT void checker_delete(Checker* checker) { delete checker; }
 
-// A shape as coal_shapes.h numbers them, or 9, a mesh. Returns the object's index, or -1 for a type
-// that there is not.
+// Add a shape, with type numbers of coal_shapes.h, or 9 for a mesh. Returns the object's index, or
+// -1 for an unknown type.
 EXPORT int checker_add(Checker* checker, int joint, const double* X_JO, int type,
                        const double* size, int n_vertices, const double* vertices, int n_faces,
                        const int* faces) {
@@ -199,22 +199,21 @@ EXPORT void checker_pair(Checker* checker, int a, int b) {
   checker->pairs.push_back(std::move(pair));
 }
 
-// 0 trees, 1 boxes.
+// Select the broad phase: 0 for trees, 1 for boxes.
 EXPORT void checker_way(Checker* checker, int way) { checker->way = static_cast<Way>(way); }
 
 EXPORT int checker_first_overlap(Checker* checker, const double* q) {
   return checker->first_overlap(q);
 }
 
-// Of n configurations: how many are free (to time the check without Python between calls).
+// Count the free ones of n configurations, in one call so that no Python is timed.
 EXPORT int checker_count_free(Checker* checker, int n, const double* q) {
   int free = 0;
   for (int i = 0; i < n; ++i) free += checker->first_overlap(q + i * checker->joints.size()) < 0;
   return free;
 }
 
-// How GJK starts: 0 from the default guess, 1 from the bounding volumes, 2 from the pair's last
-// answer.
+// Select the initial guess of GJK: 0 default, 1 bounding volumes, 2 the pair's last answer.
 EXPORT void checker_guess(Checker* checker, int kind) {
   const coal::GJKInitialGuess kinds[] = {coal::GJKInitialGuess::DefaultGuess,
                                          coal::GJKInitialGuess::BoundingVolumeGuess,
@@ -223,7 +222,7 @@ EXPORT void checker_guess(Checker* checker, int kind) {
     pair.request.gjk_initial_guess = pair.distance_request.gjk_initial_guess = kinds[kind];
 }
 
-// Signed distances, with nearest points, of all pairs at n configurations: out (n, pairs).
+// Compute signed distances, with nearest points, of all pairs at n configurations: out (n, pairs).
 EXPORT void checker_distances(Checker* checker, int n, const double* q, double* out) {
   coal::DistanceResult result;
   for (int i = 0; i < n; ++i) {
@@ -238,8 +237,8 @@ EXPORT void checker_distances(Checker* checker, int n, const double* q, double* 
   }
 }
 
-// motion[i] = largest displacement, between configurations i and i + 1, of a corner of a box that
-// holds a moving object: no point of the object's chord is longer.
+// motion[i] is the largest displacement between configurations i and i + 1 of a corner of a box
+// around a moving object. No point of the object has a longer chord.
 EXPORT void checker_motion(Checker* checker, int n, const double* q, double* motion) {
   std::vector<Vec3s> before, now;
   for (int i = 0; i < n; ++i) {

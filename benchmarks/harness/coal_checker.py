@@ -1,9 +1,9 @@
-"""Collision checks by coal over Pinocchio's kinematics, for the same shapes and pairs as robosim's.
+"""Collision checks by coal with Pinocchio's kinematics, for the same shapes and pairs as robosim's.
 
-The checker itself is C++ (`coal_checker.cpp`), compiled against the headers that the wheels of
-`coal` bring when it is first needed, and kept in the user's cache directory under a name that holds
-the hash of the source and the versions. The joint tree comes from Pinocchio's reading of the URDF,
-so the re-check shares no kinematics with robosim.
+The checker itself is C++ (`coal_checker.cpp`), compiled on first use against the headers of the
+`coal` wheels. The library is kept in the user's cache directory under a name that includes the hash
+of the source and the versions. The joint tree comes from Pinocchio's URDF parser, so the check
+shares no kinematics with robosim.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ SHAPE_TYPES = {
 
 
 def prefix() -> Path:
-    """Where coal's wheel put headers and libraries."""
+    """Return the folder into which coal's wheel installs headers and libraries."""
     import coal
 
     return Path(coal.__file__).resolve().parents[4]
 
 
 def options(prefix: Path) -> list[str]:
-    """Of the compiler, for a shared library over coal."""
+    """Return the compiler options for a shared library with coal."""
     include = [f"-I{prefix}/include", f"-I{prefix}/include/eigen3"]
     return [
         "-std=c++17",
@@ -50,12 +50,12 @@ def options(prefix: Path) -> list[str]:
 
 
 def libraries(prefix: Path) -> list[str]:
-    """Of the linker."""
+    """Return the linker options."""
     return [f"-L{prefix}/lib", "-lcoal", f"-Wl,-rpath,{prefix}/lib"]
 
 
 def compiled() -> Path:
-    """The checker's shared library, built when the cache does not hold it.
+    """Return the checker's shared library, built if it is not in the cache.
 
     Raises:
         RuntimeError: no C++ compiler, or the compiler's own message.
@@ -100,8 +100,11 @@ def _array(values: Any, dtype: type) -> np.ndarray:
 
 
 def shape_numbers(shape: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    """Type, sizes (3,), vertices (n, 3) and faces (m, 3) of a shape or a mesh, as `coal_shapes.h`
-    takes them."""
+    """Convert a shape or a mesh to the arguments of `coal_shapes.h`.
+
+    Returns:
+        Type, sizes (3,), vertices (n, 3) and faces (m, 3).
+    """
     size = np.zeros(3)
     vertices, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
     if isinstance(shape, TriangleMesh):
@@ -126,15 +129,15 @@ def shape_numbers(shape: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
 
 
 class CoalChecker:
-    """A robot whose `joints` move, everything else frozen, among obstacles.
+    """A robot whose `joints` move, with all other joints frozen, among obstacles.
 
     Args:
         urdf: URDF text.
         joints: names of the joints that move; configurations below are in this order [rad, m].
-        frozen: positions of other joints by name; those not named stand at zero.
+        frozen: positions of other joints by name; joints that are not named are at zero.
         colliders: (link, X_LC (4, 4), shape or mesh) of the robot, attached objects included.
         obstacles: (X_WO (4, 4), shape).
-        pairs: (m, 2) indices into colliders followed by obstacles: exactly these are checked.
+        pairs: (m, 2) indices into colliders followed by obstacles; exactly these are checked.
     """
 
     def __init__(
@@ -154,7 +157,7 @@ class CoalChecker:
         for name, value in frozen.items():
             if full.existJointName(name):
                 joint = full.joints[full.getJointId(name)]
-                # Continuous joints.
+                # Pinocchio represents continuous joints by (cos, sin).
                 turned = [value] if joint.nq == 1 else [np.cos(value), np.sin(value)]
                 reference[joint.idx_q : joint.idx_q + joint.nq] = turned
         locked = [i for i in range(1, full.njoints) if full.names[i] not in set(joints)]
@@ -187,7 +190,7 @@ class CoalChecker:
 
     @staticmethod
     def _joint_kind(joint: Any) -> tuple[bool, np.ndarray]:
-        """Whether it slides, and its axis, from a Pinocchio joint of one degree of freedom."""
+        """Return whether a Pinocchio joint of one degree of freedom is prismatic, and its axis."""
         data = joint.createData()
         if joint.nv != 1:
             raise ValueError(f"a {joint.shortname()} is not a joint of one coordinate")
@@ -209,30 +212,29 @@ class CoalChecker:
             self._library.checker_delete(self._checker)
 
     def use(self, way: str) -> None:
-        """How pairs come to coal's narrow phase: "trees" (coal's own broadphase, the default) or
-        "boxes"."""
+        """Select coal's broad phase: "trees" (coal's own, the default) or "boxes"."""
         self._library.checker_way(self._checker, ["trees", "boxes"].index(way))
 
     def rows(self, q: np.ndarray) -> np.ndarray:
-        """Configurations (n, joints) in the order of the checker's own joints."""
+        """Reorder configurations (n, joints) to the order of the checker's own joints."""
         return _array(np.atleast_2d(q)[:, self._to_pin], float)
 
     def is_free(self, q: Sequence[float]) -> bool:
-        """Whether no pair overlaps at q."""
+        """Return True if no pair overlaps at q."""
         for k, i in enumerate(self._to_pin):
             self._buffer[k] = q[i]
         return bool(self._library.checker_first_overlap(self._checker, self._address) < 0)
 
     def count_free(self, q: np.ndarray) -> int:
-        """Of configurations (n, joints), how many are free: one call into C++."""
+        """Count the free ones of configurations (n, joints), in one call into C++."""
         return self.count_free_rows(self.rows(q))
 
     def count_free_rows(self, rows: np.ndarray) -> int:
-        """The same of `rows(q)`, for timing."""
+        """Count the free ones of `rows(q)`, for timing."""
         return int(self._library.checker_count_free(self._checker, len(rows), rows.ctypes.data))
 
     def guess(self, kind: int) -> None:
-        """How coal's queries start: 0 its default guess, 1 bounding volumes, 2 the last answer."""
+        """Select coal's initial guess: 0 its default, 1 bounding volumes, 2 the last answer."""
         self._library.checker_guess(self._checker, kind)
 
     def distances(self, q: np.ndarray) -> np.ndarray:
@@ -240,21 +242,26 @@ class CoalChecker:
         return self.distances_rows(self.rows(q))
 
     def distances_rows(self, rows: np.ndarray) -> np.ndarray:
-        """The same of `rows(q)`, for timing."""
+        """Signed distances as `distances` returns them, from `rows(q)`, for timing."""
         out = np.zeros((len(rows), len(self.pairs)))
         self._library.checker_distances(self._checker, len(rows), rows.ctypes.data, out.ctypes.data)
         return out
 
     def motion(self, q: np.ndarray) -> np.ndarray:
-        """Largest displacement [m] of any point of the robot between successive configurations, (n
-        - 1,)."""
+        """Largest displacement [m] of any point of the robot between successive configurations.
+
+        The shape of the result is (n - 1,).
+        """
         rows, motion = self.rows(q), np.zeros(max(len(q) - 1, 0))
         self._library.checker_motion(self._checker, len(rows), rows.ctypes.data, motion.ctypes.data)
         return motion
 
     def overlaps(self, q: np.ndarray) -> list[tuple[int, int, float]]:
-        """(row, pair, signed distance [m]) of every configuration (n, joints) that is not free: its
-        first such pair."""
+        """Find the configurations (n, joints) that are not free.
+
+        Returns:
+            (row, pair, signed distance [m]) of each, for its first overlapping pair.
+        """
         found = []
         for row, configuration in enumerate(self.rows(q)):
             pair = self._library.checker_first_overlap(self._checker, configuration.ctypes.data)

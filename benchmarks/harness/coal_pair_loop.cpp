@@ -1,10 +1,10 @@
-// coal's side of pair_loop.h: one functor per pair of shapes, as a caller in a hurry has it, with
-// coal's own tolerances (1e-6). Its functor of distances has no triangles; theirs go to what it
-// calls for shapes within, as its queries of meshes do.
+// coal's side of pair_loop.h: one functor per pair of shapes, as the fastest caller would use coal,
+// with coal's own tolerances (1e-6). Its distance functor does not support triangles. Their
+// distances call the underlying function for shapes, as coal's queries of meshes do.
 //
 // Queries start from coal's default guess (0), from the centers of the bounding volumes (1), or
-// from the pair's last answer (2), the vertices of the last supports included. A plain C interface,
-// compiled when a benchmark first needs it (see pair_loop.py).
+// from the pair's last answer (2), including the vertices of the last supports. This is a plain C
+// interface, compiled when a benchmark first needs it (see pair_loop.py).
 #include "pair_loop.h"
 
 #include <memory>
@@ -37,7 +37,7 @@ using Distance = coal::CoalScalar (*)(const coal::CollisionGeometry*, const coal
                                       const coal::GJKSolver*, const coal::DistanceRequest&,
                                       coal::DistanceResult&);
 
-// Of a shape and a triangle.
+// Distance function of a shape and a triangle.
 Distance to_triangle(coal::NODE_TYPE type) {
   using coal::ShapeShapeDistance;
   using coal::TriangleP;
@@ -63,7 +63,7 @@ Distance to_triangle(coal::NODE_TYPE type) {
   }
 }
 
-// What coal's functor of distances is, also where it has none.
+// Counterpart of coal's distance functor that also supports triangles.
 class Distancer {
  public:
   Distancer(const coal::ShapeBase* A, const coal::ShapeBase* B) : A_(A), B_(B) {
@@ -126,8 +126,8 @@ struct CoalSide {
                                            coal::GJKInitialGuess::BoundingVolumeGuess,
                                            coal::GJKInitialGuess::CachedGuess};
     for (auto& pair : pairs) {
-      // Triangles are moved within its queries and have no bounding volume there: the default
-      // instead.
+      // Triangles are moved within coal's queries and have no bounding volume there, so they use
+      // the default guess.
       const int own = pair->B->getNodeType() == coal::GEOM_TRIANGLE && kind == 1 ? 0 : kind;
       pair->distance_request.gjk_initial_guess = pair->collision_request.gjk_initial_guess =
           kinds[own];
@@ -171,7 +171,7 @@ struct CoalSide {
     pair.collision_request.updateGuess(collision_result);
     return collision_result.isCollision();
   }
-  double factors(std::size_t, std::size_t) { return 0; }  // has none
+  double factors(std::size_t, std::size_t) { return 0; }  // coal has no such factors
   double dense(std::size_t, std::size_t) { return 0; }
   double plane(std::size_t, std::size_t, const double*) { return 0; }
 };

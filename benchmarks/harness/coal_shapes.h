@@ -1,4 +1,4 @@
-// Shapes of coal from plain numbers, for what the benchmarks compile against its wheel.
+// Shapes of coal from plain numbers, for code that the benchmarks compile against coal's wheel.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 #include <coal/shape/convex.h>
 #include <coal/shape/geometric_shapes.h>
 
-// type 0 sphere (radius), 1 box (three full sizes), 2 capsule, 3 cylinder (radius, length), 4
+// Types: 0 sphere (radius), 1 box (three full sizes), 2 capsule, 3 cylinder (radius, length), 4
 // half-space z <= 0, 5 convex (n_vertices x 3 vertices, n_faces x 3 indices), 6 ellipsoid (three
-// radii), 7 cone (radius, length), 8 triangle (vertices); null for others.
+// radii), 7 cone (radius, length), 8 triangle (vertices). Returns null for other types.
 inline std::shared_ptr<coal::ShapeBase> coal_shape(int type, const double* size, int n_vertices,
                                                    const double* vertices, int n_faces,
                                                    const int* faces) {
@@ -34,7 +34,7 @@ inline std::shared_ptr<coal::ShapeBase> coal_shape(int type, const double* size,
   return std::make_shared<coal::Convex<coal::Triangle>>(points, n_vertices, triangles, n_faces);
 }
 
-// Triangles of a mesh, as they are, behind a tree of boxes.
+// Triangle mesh with a bounding volume tree of boxes. Triangles are used as they are.
 inline std::shared_ptr<coal::CollisionGeometry> coal_mesh(int n_vertices, const double* vertices,
                                                           int n_faces, const int* faces) {
   std::vector<coal::Vec3s> points;

@@ -1,4 +1,4 @@
-"""Timings of collision queries as tables for the documentation."""
+"""Tables of timings of collision queries, for the documentation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from harness.report import Row
 
 
 def cell(row: Row) -> str:
-    """Ours / the peer's = ratio; in nanoseconds, or microseconds where either is long."""
+    """Format ours / the peer's = ratio, in nanoseconds, or in microseconds if either is long."""
     assert row.peer is not None
     scale, unit = (1e-3, " us") if max(row.value, row.peer) >= 10_000 else (1.0, "")
     ours, theirs = (f"{scale * x:.{0 if scale * x >= 100 else 1}f}" for x in (row.value, row.peer))
@@ -16,8 +16,10 @@ def cell(row: Row) -> str:
 
 
 def document(conditions: str, rows: Sequence[Row]) -> str:
-    """One line per pair of shapes, or per robot; one column per query. Rows are named "subject,
-    query"."""
+    """Return a table with one line per pair of shapes or robot, and one column per query.
+
+    Rows of the benchmark are named "subject, query".
+    """
     queries: dict[str, dict[str, str]] = {}
     robots: dict[str, dict[str, str]] = {}
     for row in rows:

@@ -1,5 +1,7 @@
-"""C++ that benchmarks need, compiled when first used and kept in the user's cache under a name that
-holds its hash."""
+"""Compilation of C++ that benchmarks need, on first use, into the user's cache.
+
+The names of cached files include a hash of all that they depend on.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,10 @@ from pathlib import Path
 
 
 def compiler() -> str:
-    """The C++ compiler: the environment variable CXX, else g++, else clang++.
+    """Return the C++ compiler: the environment variable CXX, else g++, else clang++.
 
     Raises:
-        RuntimeError: there is none.
+        RuntimeError: no compiler is found.
     """
     found = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
     if found is None:
@@ -28,10 +30,10 @@ def compiler() -> str:
 
 
 def checked(command: Sequence[str | Path]) -> str:
-    """What a command printed.
+    """Run a command and return its output.
 
     Raises:
-        RuntimeError: it failed; holds the command and its messages.
+        RuntimeError: the command failed; the message has the command and its output.
     """
     words = [str(word) for word in command]
     result = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -43,13 +45,12 @@ def checked(command: Sequence[str | Path]) -> str:
 def cached_library(
     name: str, made_of: Iterable[bytes | str], build: Callable[[Path, Path], None]
 ) -> Path:
-    """A shared library from the cache.
+    """Return a shared library from the cache, building it if necessary.
 
     Args:
         name: of the library.
-        made_of: all that the result depends on: another content gives another file.
-        build: called where the cache does not hold it, with a folder to work in and the file to
-        make.
+        made_of: everything that the result depends on; other contents lead to another file.
+        build: called if the library is not cached, with a folder to work in and the file to create.
     """
     digest = hashlib.sha256()
     for part in made_of:
@@ -72,15 +73,14 @@ ENGINE = Path(__file__).resolve().parents[2] / "engine"
 def with_engine(
     name: str, source: Path, floors: Sequence[str], also: Iterable[Path] = (), *, purpose: str
 ) -> Path:
-    """A shared library from the cache: a CMake project and the floors of the checkout's engine that
-    it builds on.
+    """Return a cached shared library of a CMake project and the engine folders that it needs.
 
     Args:
         name: of the library and of its target.
-        source: the folder.
-        floors: of the engine, all that the target needs.
-        also: other files that it includes.
-        purpose: what it is for, for the message where CMake is missing.
+        source: folder of the project.
+        floors: all folders of the checkout's engine that the target needs.
+        also: other files that the project includes.
+        purpose: purpose of the library, for the message if CMake is missing.
 
     Raises:
         RuntimeError: no C++ compiler or CMake, or their own message.
@@ -109,15 +109,17 @@ def with_engine(
 def declare(
     library: ctypes.CDLL, prefix: str, functions: Iterable[tuple[str, type | None, list[type]]]
 ) -> None:
-    """Gives the functions `prefix`name of a library their result and argument types."""
+    """Declare result and argument types of the functions `prefix`name of a library."""
     for name, result, arguments in functions:
         function = getattr(library, f"{prefix}{name}")
         function.restype, function.argtypes = result, arguments
 
 
 def cpu() -> str:
-    """The processor and what it can do, as the system tells it: part of the hash of what is
-    compiled for it alone."""
+    """Describe the processor and its features, as the operating system reports them.
+
+    The text is part of the hash of code that is compiled for this processor alone.
+    """
     file = Path("/proc/cpuinfo")
     if not file.exists():
         return ""

@@ -1,11 +1,12 @@
-"""How exact the derivatives of steps are, compared with differences of the steps themselves.
+"""Errors of the derivatives of steps, from differences of the steps themselves.
 
-A direction is *compared* where the step has one signature (`Simulation.signature`: features,
-classes, of `pgs` at every update) at all points of the differences, with the longest of a few
-lengths for which that holds. Elsewhere the derivative is compared with differences towards one
-side, and with that of the same step in dual numbers, its classes and features held
-(`frozen_step.py`). Differences have errors of their own, which extrapolation tells: where these are
-above a quarter of the bar they are *coarse*, counted apart and held against them alone.
+A direction is *compared* if the step has one signature (`Simulation.signature`: features, modes,
+and for `pgs` the outcome of every update) at all points of the differences. The longest of a few
+lengths for which this is true is used. Otherwise the derivative is compared with one-sided
+differences, and with the derivative of the same step in dual numbers with fixed modes and features
+(`frozen_step.py`). The errors of the differences themselves are estimated by extrapolation. If the
+estimate is above a quarter of the bar, the direction is *coarse*: it is counted separately and
+compared with the estimate alone.
 """
 
 from __future__ import annotations
@@ -26,35 +27,35 @@ from robosim.simulation import Control, Jacobians, Simulation, State, StepGradie
 
 SOLVERS = _engine.row_solvers
 BAR, ONE_SIDED_BAR, PRODUCT_BAR, FROZEN_BAR = 1e-8, 1e-5, 1e-12, 1e-10
-# Relative to the velocities at play; beyond it they are another choice, or undetermined.
+# Relative to the velocities involved. Beyond it the impulses are another choice, or undetermined.
 SAME_IMPULSES = 1e-9
-FROZEN_EVERY = 10  # which of the states that are not apart are compared with dual numbers, too
-CURVATURE_BAR = 1e-7  # beside ten times what second-order products say of themselves
+FROZEN_EVERY = 10  # every tenth state is compared with dual numbers even if not `apart`
+CURVATURE_BAR = 1e-7  # in addition to ten times the error estimate of the second-order product
 COARSE = 0.25 * BAR
 RESULTS = ("q+", "v+")
-CHANGES = (1e-2, 1e-3, 1e-4, 1e-5)  # [m/s, rad/s] of the new velocity over the longest differences
-# Over shorter ones a step is straight: two differences tell as much, and rounding is that of the
-# shortest of seven.
-# [m/s, rad/s] of the new velocity, or of what it would change by in the air.
+CHANGES = (1e-2, 1e-3, 1e-4, 1e-5)  # [m/s, rad/s] change of the velocity over longest differences
+# Shortest differences: [m/s, rad/s] of the new velocity, or of its change in free flight. A step is
+# nearly linear over such lengths. Two differences are then accurate enough, with the rounding error
+# of the shortest of seven.
 CLOSEST, CLOSEST_ROWS = 1e-6, 2
-LONGEST = 1e-2  # [m, rad, m/s, rad/s, N, N m] of an argument
-# Blocks below this part of what they usually are count as if they were as large as that.
+LONGEST = 1e-2  # [m, rad, m/s, rad/s, N, N m] change of an argument
+# Lower bound of a block's size in relative errors, as a fraction of its usual size.
 SMALL = 1e-2
-CHUNK = 100  # cases for which a direction of parameters is kept: each needs worlds of its own
+CHUNK = 100  # number of cases that share a direction of parameters, which needs worlds of its own
 
 
 class Length(NamedTuple):
-    """The longest differences of a tableau, and of how many it is."""
+    """Length of the longest differences of a tableau, and its number of rows."""
 
     length: float
     rows: int
 
 
 class Failure(NamedTuple):
-    """A derivative that is not that of its step.
+    """A derivative that differs from the derivative of its step.
 
     Attributes:
-        scene, solver, seed, case: where; `case` counts from 0.
+        scene, solver, seed, case: identification; `case` counts from 0.
         what: the block, or the kind of parameters.
         error: relative to the largest entry of the block.
     """
@@ -69,35 +70,34 @@ class Failure(NamedTuple):
 
 @dataclass
 class Tally:
-    """What was found in one scene with one solver.
+    """Results for one scene and one solver.
 
     Attributes:
-        states: how many, and of them those `apart`: with a direction of an argument along which
-        classes or features
-            change, or whose gradient says `one_sided`.
-        flagged: those that say so.
+        states: number of states.
+        apart: states with a direction of an argument along which modes or features change, or whose
+            gradient reports `one_sided`.
+        flagged: states whose gradient reports `one_sided`.
         unsolved: states whose step is `inconsistent`, left out.
         worst: the largest error of each block and kind of parameters that was compared.
-        at: the case that has it.
-        compared, coarse: how many directions.
+        at: the case with that error.
+        compared, coarse: numbers of directions.
         switched: directions along which something changes.
-        sides, worst_side: of them how many were compared towards one side, and the largest error.
-        flagged_sides, unmatched: the same where the gradient says that it is of one side, and how
-        many of these are of
-            neither that was compared.
-        coarse_sides: those where differences over shorter lengths differ by as much as they do from
-        the derivative.
-        kinks: of them those where something changes on either side at once, or so near that
-        differences cannot tell.
+        sides, worst_side: number of directions compared with one-sided differences, and the largest
+            error.
+        flagged_sides, unmatched: the same if the gradient reports that it is one-sided, and the
+            number of gradients that match neither side.
+        coarse_sides: directions where differences over shorter lengths deviate by as much as the
+            derivative does.
+        kinks: directions along which something changes on both sides at once, or too near for
+            differences.
         frozen, worst_frozen: states that were compared with the step in dual numbers, and the
-        largest difference.
-        undetermined: those apart whose impulses the classes do not determine, or that touch meshes
-        of triangles.
-        products: the largest difference of a gradient from the matrices.
-        curvatures: of each state that has second-order products, not of one side, how far one along
-        a direction, taken
-            along another, is from the other along the first, relative to the sum of its terms.
-        failures: what does not hold.
+            largest difference.
+        undetermined: states `apart` whose impulses the modes do not determine, or that touch
+            triangle meshes.
+        products: the largest difference between a gradient and the Jacobians.
+        curvatures: asymmetry of second-order products along two directions, of each state that has
+            them and is not one-sided, relative to the sum of terms.
+        failures: derivatives that violate a bar.
     """
 
     scene: str
@@ -126,11 +126,11 @@ class Tally:
 
 
 class Comparison:
-    """Derivatives of the steps of one scene with one solver.
+    """Comparison of the derivatives of one scene's steps with one solver.
 
     Args:
-        scene: in which things touch.
-        solver: of the rows.
+        scene: scene with contact.
+        solver: solver of the rows.
         seed: of states and directions.
     """
 
@@ -140,7 +140,7 @@ class Comparison:
         self._model = self._simulation.model
         self.tally = Tally(scene.name, solver)
         self._frozen = FrozenStep(self._scene.world, self._simulation)
-        # How much the new velocity changes with an argument where nothing touches.
+        # Change of the new velocity with each argument in free flight.
         model, motors = self._model, scene.world.motors.values()
         light = 1 / min(np.diag(model.mass_matrix(scene.target)).min(), 1.0)
         push = self._simulation.dt * light
@@ -151,8 +151,7 @@ class Comparison:
         }  # fmt: skip
 
     def run(self, states: int, *, parameters: bool = True) -> Tally:
-        """Compares this many states, half of them resting; with parameters or the Jacobians
-        alone."""
+        """Compare `states` states, half of them resting, with parameters or the Jacobians alone."""
         cases = list(enumerate(self._scene.cases(self._simulation, states, self._seed)))
         for first in range(0, states, CHUNK):
             chunk = cases[first : first + CHUNK]
@@ -168,8 +167,10 @@ class Comparison:
     def _moved(
         self, simulation: Simulation, case: Case, start: Start
     ) -> Callable[..., Array | None]:
-        """(2, n_v): how far the next state is from what it is at the start; None where the step is
-        another one."""
+        """Return a function of the change (2, n_v) of the next state from the start's.
+
+        The function returns None if the modes or features of the step are different.
+        """
 
         def values(state: State, control: Control) -> Array | None:
             if simulation.linearize(state, control).signature != start.signature:
@@ -182,8 +183,9 @@ class Comparison:
         return values
 
     def _arguments(self, number: int, case: Case) -> Start | None:
-        """Compares the Jacobians at a state; None where its step is not solved, or the gradient is
-        of one side."""
+        """Compare the Jacobians at a state. Returns None if it is unsolved or its gradient is
+        one-sided.
+        """
         simulation, model, tally = self._simulation, self._model, self.tally
         step = simulation.linearize(*case[:2])
         if step.report.status == StepStatus.inconsistent:
@@ -246,8 +248,9 @@ class Comparison:
         return None if jacobians.one_sided else start
 
     def _parameters(self, cases: list[tuple[int, Case, Start]], rng: np.random.Generator) -> None:
-        """Compares the columns of each kind of parameters along one direction, and gradients with
-        these."""
+        """Compare the columns of each kind of parameters along a direction, and the gradients with
+        them.
+        """
         simulation = self._simulation
         kinds = groups(simulation)
         states = []
@@ -269,8 +272,8 @@ class Comparison:
                     continue
                 loads = np.abs(bars).sum(axis=1)
                 product = abs(group.along(gradient, direction) - np.sum(bars * expected))
-                # Less than rounding of the step is nothing, as of friction that sweeps have all but
-                # settled.
+                # A difference below the rounding of the step counts as zero, as for friction that
+                # sweeps have almost converged.
                 product = max(0.0, product - loads @ start.rounding)
                 self._judge_product(
                     number, group.name, product / (loads @ scale * np.count_nonzero(group.units))
@@ -309,22 +312,25 @@ class Comparison:
         *,
         flagged: bool,
     ) -> bool:
-        """Judges two blocks along a direction; whether the step is one formula about the state.
+        """Compare two blocks along a direction with differences.
 
         Args:
             number: of the case.
             blocks: names of the two.
             expected: (2, k) the derivative.
             scale: (2,) the largest entry of each block.
-            along: (2, k) differences from the start, None where it is another step.
+            along: (2, k) differences from the start; None if modes or features are different.
             lengths: of differences, the longest first.
             rounding: (2,) of the two results.
-            flagged: whether the derivative says that it is of one side.
+            flagged: True if the derivative reports that it is one-sided.
+
+        Returns:
+            True if modes and features are the same at all points of some differences.
         """
         tally = self.tally
         if not flagged:
             found: list[Array] = []
-            # What rounding makes of differences, over the shortest ones of those that are best off.
+            # Rounding error of the differences, over the shortest differences of the best tableau.
             ulps = np.inf
             for length, rows in lengths:
                 derivative = ridders(along, length, rows)
@@ -341,7 +347,7 @@ class Comparison:
                 for block, (errors, own), least, size in zip(
                     blocks, np.stack(found).transpose(2, 1, 0), ulps, scale, strict=True
                 ):
-                    # Lengths that differ among each other are no better than that.
+                    # The error estimate is at least the variation between lengths.
                     exact = max(float(own.min()), float(np.ptp(errors)), float(least))
                     self._judge(number, block, float(errors.min()) / size, exact / size)
                 return True
@@ -367,8 +373,14 @@ class Comparison:
         return False
 
     def _judge(self, number: int, block: str, error: float, exact: float) -> None:
-        """How far differences are from the derivative, and how exact they are, relative to the
-        block."""
+        """Compare an error with the bar; both numbers are relative to the block.
+
+        Args:
+            number: of the case.
+            block: name of the block.
+            error: deviation of the differences from the derivative.
+            exact: error estimate of the differences.
+        """
         tally = self.tally
         if error > BAR and exact > COARSE:
             tally.coarse[block] += 1
@@ -384,8 +396,7 @@ class Comparison:
     def _judge_frozen(
         self, number: int, case: Case, jacobians: Jacobians, scales: dict[str, Array]
     ) -> None:
-        """Compares the Jacobians with the step in dual numbers, with the classes and features that
-        it has."""
+        """Compare the Jacobians with the step in dual numbers with the same modes and features."""
         rng, tally = np.random.default_rng([self._seed, number, 4]), self.tally
         details = self._simulation.linearize(case.state, case.control)
         matrices = {name: getattr(jacobians, name) for name in ARGUMENTS}
@@ -416,8 +427,7 @@ class Comparison:
     def _judge_tangent(
         self, number: int, simulation: Simulation, case: Case, bars: Array, gradient: StepGradient
     ) -> None:
-        """Compares the product with a direction of every number at once with that of the
-        gradient."""
+        """Compare the JVP along a direction of all arguments and parameters with the gradient."""
         rng = np.random.default_rng([self._seed, number, 2])
         sizes: list[Array] = []
 
@@ -438,8 +448,9 @@ class Comparison:
     def _judge_curvature(
         self, number: int, simulation: Simulation, case: Case, bars: Array
     ) -> None:
-        """Compares second-order products along two directions with each other: they are
-        symmetric."""
+        """Compare second-order products along two directions with each other, as they are
+        symmetric.
+        """
         rng, model, dt = np.random.default_rng([self._seed, number, 3]), self._model, simulation.dt
         units = {
             "q": 1.0,
@@ -481,8 +492,9 @@ class Comparison:
 
 
 class Start(NamedTuple):
-    """The step that is derived: where it ends, its signature, and (2,) the rounding of its
-    results."""
+    """A step whose derivative is compared: its end, its signature, and the rounding (2,) of its
+    results.
+    """
 
     after: State
     signature: bytes
@@ -491,8 +503,10 @@ class Start(NamedTuple):
 
 
 def rounding_of(state: State, after: State, jacobians: Jacobians) -> Array:
-    """(2,) of the next q and v: half a unit in the last place of the largest number, and what that
-    of q makes of v."""
+    """Rounding (2,) of the next q and v.
+
+    Half a unit in the last place of the largest number, and the effect of q's rounding on v.
+    """
     place, speed = max(np.abs(after.q).max(), 1.0), np.abs(after.v).max()
     return 1.1e-16 * np.array(
         [place, speed + np.abs(jacobians.q[1]).max() * max(np.abs(state.q).max(), 1.0)]
@@ -506,13 +520,13 @@ def one_sided_errors(
     scale: Array,
     rounding: Array,
 ) -> list[tuple[float, float]]:
-    """Of the derivative towards either side, where the step is the same one on it, relative to the
-    blocks.
+    """Errors of a derivative against one-sided differences, relative to the blocks.
 
-    Over this length and shorter ones, each with how far it is from the next shorter: where
-    something slides very slowly the step is nearly a kink, and smooth only over lengths too short
-    for this. None over a length that is too short to tell: rounding of the values comes into
-    differences 104 / 12 times.
+    A side counts if the step has the same modes and features on it. There is one entry for this
+    length and each shorter one, with the deviation from the next shorter length: where a contact
+    slides very slowly the step is nearly a kink, and smooth only over lengths too short for
+    `length`. Lengths too short for the rounding of the values, which differences amplify 104 / 12
+    times, are left out.
     """
     found = []
     for sign in (1, -1):
@@ -532,14 +546,14 @@ def one_sided_errors(
 
 
 def apart(a: Array, b: Array, scale: Array) -> float:
-    """How far two derivatives are from each other, relative to the blocks."""
+    """Largest deviation of two derivatives, relative to the blocks."""
     return float((np.abs(a - b).max(axis=1) / scale).max())
 
 
 def displaced(
     integrate: Callable[[Array, Array], Array], case: Case, name: str, by: Array
 ) -> tuple[State, Control]:
-    """A state and control with one of their arrays moved."""
+    """Return state and control with one of their arrays displaced."""
     state, control = case.state, case.control
     if name == "q":
         return State(integrate(state.q, by), state.v), control
@@ -551,5 +565,5 @@ def displaced(
 
 
 def compared(name: str, solver: str, states: int, seed: int, *, parameters: bool = True) -> Tally:
-    """One scene with one solver; with gradients by parameters or the Jacobians alone."""
+    """Compare one scene with one solver, with gradients by parameters or the Jacobians alone."""
     return Comparison(SCENES[name](), solver, seed).run(states, parameters=parameters)

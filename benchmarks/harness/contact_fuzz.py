@@ -1,9 +1,9 @@
-"""Random worlds with contact, and what has to hold of every step in them.
+"""Random worlds with contact, and the laws that every step in them must satisfy.
 
-A world is a seed: one to three trees of joints of all kinds, with shapes, masses over four powers
-of ten, limits, dry friction, springs, motors, over a floor and among obstacles, with random options
-of the step, one solver and one kind of bounce. Its states are anywhere, overlapping as it happens,
-at speeds over four powers of ten.
+A world is a seed. It has one to three trees of joints of all kinds, with shapes, masses over four
+powers of ten, limits, dry friction, springs and motors, over a floor and among obstacles. Options
+of the step, the solver and the kind of bounce are random. Its states are random configurations,
+possibly overlapping, at speeds over four powers of ten.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from robosim.world import Material, Motor, World
 Array = NDArray[np.float64]
 Random = np.random.Generator
 
-# Of a world; and every which one is stepped in another world of the same seed.
+# States per world; every REPEATED-th state is stepped again in another world of the same seed.
 STATES, REPEATED = 20, 5
-COMPARED = 10  # every which world has the derivative of its first state compared with differences
+COMPARED = 10  # in every 10th world one derivative is compared with differences
 JOINTS = ("revolute", "continuous", "prismatic", "helical", "planar", "floating", "fixed")
 SOLVERS, BOUNCES = _engine.row_solvers, ("step", "time_of_impact")
-# Residuals of `lcp` by methods of its own, by what the step says of itself; `inconsistent` says
-# that it is not solved.
+# Residuals of `lcp` by its own methods, by reported status; `inconsistent` reports an unsolved
+# step.
 RESIDUALS = {
     StepStatus.solved: 1e-12,
     StepStatus.basic: 1e-12,
     StepStatus.relaxed: 1e-8,
 }
-# `convex`, also of rows that `lcp` hands over, gives a little where rows all but depend on each
-# other, and says how near it came where it is `rough`.
+# `convex`, also for rows that `lcp` hands over, is slightly compliant where rows are almost
+# linearly dependent, and reports its accuracy where it is `rough`.
 RESIDUALS_OF_CONVEX = {StepStatus.solved: 1e-6}
 
 
 class Finding(NamedTuple):
-    """Something that does not hold.
+    """A violated law.
 
     Attributes:
-        seed, state: of the world; and which of its states, -1 for the world as a whole.
-        broken: what.
+        seed, state: world, and index of its state; -1 for the world as a whole.
+        broken: the law.
     """
 
     seed: int
@@ -59,7 +59,7 @@ class Finding(NamedTuple):
 
 
 class Slowest(NamedTuple):
-    """The step that took longest of one solver's: time of the processor [s], and where it is."""
+    """The slowest step of one solver: processor time [s], and its world and state."""
 
     seconds: float
     seed: int
@@ -67,17 +67,17 @@ class Slowest(NamedTuple):
 
 
 def any_of(rng: Random, low: float, high: float) -> float:
-    """A number whose logarithm is spread evenly."""
+    """Random number whose logarithm is uniformly distributed."""
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
 def any_pose(rng: Random, spread: float) -> Array:
-    """Turned by anything."""
+    """Random pose with any orientation."""
     return pose(rng.uniform(-spread, spread, 3), rpy=rng.uniform(-np.pi, np.pi, 3))
 
 
 def any_shape(rng: Random) -> Shape:
-    """Of any type that can move."""
+    """Random shape of any type that can move."""
     a, b, c = rng.uniform(0.02, 0.3, 3)
     made = (
         lambda: Shape.sphere(a),
@@ -93,7 +93,7 @@ def any_shape(rng: Random) -> Shape:
 
 
 def any_model(rng: Random) -> Model:
-    """One to three trees."""
+    """Random model of one to three trees."""
     builder = ModelBuilder("fuzz")
     builder.add_link("root")
     names = ["root"]
@@ -131,7 +131,7 @@ def any_model(rng: Random) -> Model:
 
 
 def any_scene(rng: Random) -> Scene:
-    """A floor, and up to three obstacles."""
+    """Scene with a floor and up to three obstacles."""
     scene = Scene("fuzz")
     scene.add_half_space("floor", any_pose(rng, 0.0) if rng.random() < 0.2 else None)
     for k in range(int(rng.integers(0, 3))):
@@ -143,13 +143,13 @@ def any_scene(rng: Random) -> Scene:
 
 
 def any_simulation(seed: int) -> tuple[Simulation, dict[str, Any]]:
-    """The world of a seed, and its options."""
+    """Return the simulation of a seed, and its options."""
     model, scene, arguments, options = any_world(seed)
     return Simulation(World(model, scene, **arguments), **options), options
 
 
 def any_world(seed: int) -> tuple[Model, Scene, dict[str, Any], dict[str, Any]]:
-    """Model, scene, motors, materials and options of the world of a seed."""
+    """Return model, scene, motors, materials and options of a seed."""
     rng = np.random.default_rng(seed)
     model, scene = any_model(rng), any_scene(rng)
     names = [
@@ -169,7 +169,7 @@ def any_world(seed: int) -> tuple[Model, Scene, dict[str, Any], dict[str, Any]]:
 
     gives = (
         rng.uniform() < 0.25
-    )  # of a world all surfaces or none, as what bounces by restitution does not give
+    )  # of a world all surfaces or none, since restitution excludes compliance
 
     def surface() -> Material:
         return Material(
@@ -196,7 +196,7 @@ def any_world(seed: int) -> tuple[Model, Scene, dict[str, Any], dict[str, Any]]:
 
 
 def any_step(simulation: Simulation, rng: Random) -> tuple[State, Control]:
-    """A state and a control."""
+    """Random state and control."""
     model = simulation.model
     q = model.integrate(model.neutral(), rng.choice([0.1, 0.5, 2.0]) * rng.normal(size=model.n_v))
     v = any_of(rng, 1e-2, 1e2) * rng.normal(size=model.n_v) * (rng.random() < 0.9)
@@ -208,8 +208,10 @@ def any_step(simulation: Simulation, rng: Random) -> tuple[State, Control]:
 
 
 def numbers(gradient: StepGradient, simulation: Simulation) -> Iterator[tuple[str, Array]]:
-    """All of a gradient but the sizes and scale of the terrain where it is made of pieces, which
-    has none."""
+    """Iterate over all numbers of a gradient.
+
+    Sizes and scale of a terrain made of pieces, which have no gradient, are left out.
+    """
     yield from ((name, getattr(gradient, name)) for name in StepGradient._fields[:5])
     whole = ~np.isnan(gradient.parameters["scale"])
     own = whole | (np.array(simulation.objects, dtype=str) != "terrain")
@@ -218,9 +220,9 @@ def numbers(gradient: StepGradient, simulation: Simulation) -> Iterator[tuple[st
 
 
 def findings(seed: int, counts: Counter[str], slowest: dict[str, Slowest]) -> Iterator[Finding]:
-    """Yield the laws that do not hold in the world of a seed.
+    """Yield the laws that are violated in the world of a seed.
 
-    Counts what its steps say of themselves, and keeps of each solver the step that took longest.
+    Counts the statuses of its steps, and keeps the slowest step of each solver.
     """
     simulation, options = any_simulation(seed)
     again = any_simulation(seed)[0]
@@ -254,8 +256,8 @@ def findings(seed: int, counts: Counter[str], slowest: dict[str, Slowest]) -> It
             )
         bars = rng.normal(size=(2, simulation.model.n_v))
         step = simulation.linearize(state, control)
-        # The laws promise no energy for unfinished sweeps, nor for bounces without a time of
-        # impact.
+        # The laws promise no energy balance for unfinished sweeps, nor for bounces without a time
+        # of impact.
         if options["substeps"] == 1 and options["solver"] != "pgs" and not report.untimed_bounces:
             counts["audited"] += 1
             energy = audit(step)

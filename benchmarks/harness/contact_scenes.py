@@ -1,5 +1,4 @@
-"""Robots on the ground, held by constant forces of their joints: the scenes of the contact
-benchmark."""
+"""Scenes of the contact benchmark: robots on the ground, held by constant joint forces."""
 
 from __future__ import annotations
 
@@ -22,33 +21,33 @@ Array = NDArray[np.float64]
 
 DT = 1e-3  # [s]
 FRICTION = 0.8
-SETTLING = 1000  # steps
-SUNK = 1e-4  # [m] into what it rests on at the start: MuJoCo has contacts only where things overlap
-SPEED = 0.5  # [m/s or rad/s] of the first coordinate, in scenes that move
+SETTLING = 1000  # number of steps
+SUNK = 1e-4  # [m] initial penetration: MuJoCo has contacts only where shapes overlap
+SPEED = 0.5  # [m/s or rad/s] of the first coordinate, in scenes with motion
 HOLDING = Motor(
     position_gain=1e4, velocity_gain=1e3, limit=1e6
-)  # stiff: the posture is kept while it settles
+)  # stiff: the posture is kept while the robot settles
 ATLAS = SHARED_DATA / "atlas"
-# Off the limits, soles level. [rad]
+# Posture off the limits, with level soles. [rad]
 ATLAS_POSTURE = {"hpy": -0.15, "kny": 0.3, "aky": -0.15, "ely": 0.3, "elx": 0.4, "wry": 0.3}
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What is measured.
+    """A kind of scene.
 
     Attributes:
         name: in tables.
-        load: gives the model.
+        load: function that returns the model.
         posture: positions by joint, or a named state of the robot.
-        is_atlas: whether it is judged as one.
-        mujoco_bar: of the step: ours / MuJoCo's.
-        pinocchio_bar: of step and Jacobians: ours / Pinocchio's ABA with its derivatives; None
-        without a bar.
-        has_floor: whether there is one.
-        is_put_down: whether it is moved down until it touches the floor, before it settles.
-        published: [us] all Jacobians of Nimble in its paper, None where it has no such robot.
-        urdf: that Pinocchio reads, where it is measured.
+        is_atlas: True if the bars of Atlas apply.
+        mujoco_bar: bar of the step: ours / MuJoCo's.
+        pinocchio_bar: bar of step and Jacobians: ours / Pinocchio's ABA with its derivatives; None
+            without a bar.
+        has_floor: True if the scene has a floor.
+        is_put_down: True if the robot is moved down until it touches the floor, before it settles.
+        published: [us] all Jacobians in Nimble's paper, None if the paper has no such robot.
+        urdf: URDF for Pinocchio, if Pinocchio is measured.
     """
 
     name: str
@@ -73,14 +72,15 @@ def _atlas(file: str) -> Callable[[], Model]:
         if not path.is_file():
             raise FileNotFoundError(f"{path} is absent")
         model = load_robot(path, base="floating", package_dirs=[ATLAS], visuals=False)
-        # Hulls of neighboring links overlap: only the ground is touched, as in Nimble's benchmark.
+        # Hulls of neighboring links overlap, so only the ground may be touched, as in Nimble's
+        # benchmark.
         return model.with_collision_pairs(np.zeros((0, 2), np.intc))
 
     return load
 
 
-# The paper: Werling et al., arXiv:2103.16021v2, table of Jacobians; which feet its Atlas has it
-# does not say.
+# Published times: Werling et al., arXiv:2103.16021v2, table of Jacobians. The paper does not say
+# which feet its Atlas has.
 KINDS = (
     Kind(
         "Atlas, box feet",
@@ -114,15 +114,15 @@ KINDS = (
 
 @dataclass(frozen=True, eq=False)
 class ContactScene:
-    """A robot that rests, held by constant forces.
+    """A robot at rest, held by constant forces.
 
     Attributes:
-        kind: what it is of.
+        kind: kind of the scene.
         model: the robot.
         simulations: by solver.
-        rest: where it is, sunk into what it rests on by `SUNK`, at rest.
-        moving: the same with its first coordinate at `SPEED`.
-        control: the forces that hold it.
+        rest: state at rest, with a penetration of `SUNK`.
+        moving: the same state with its first coordinate at `SPEED`.
+        control: the forces that hold the robot.
     """
 
     kind: Kind
@@ -134,7 +134,7 @@ class ContactScene:
 
     @property
     def tau(self) -> Array:
-        """(n_v,) forces of joints [N m or N]."""
+        """Joint forces (n_v,) [N m or N]."""
         return np.asarray(self.control.tau)
 
 
@@ -157,11 +157,10 @@ def _posture(kind: Kind, model: Model) -> Array:
 
 
 def make(kind: Kind) -> ContactScene:
-    """Lets the robot settle over its floor, its joints held by motors, and takes their forces for
-    constants.
+    """Settle the robot on its floor with motors at its joints, and use their forces as constants.
 
     Raises:
-        FileNotFoundError: its data are absent.
+        FileNotFoundError: the robot's files are absent.
     """
     model = kind.load()
     scene = Scene("floor")

@@ -1,4 +1,4 @@
-"""Errors of derivatives of steps as a table for the documentation."""
+"""Table of errors of derivatives of steps, for the documentation."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ KINDS = ("Jacobians", "parameters")
 
 
 def worst(tally: Tally) -> Iterator[tuple[str, float, str, int]]:
-    """Of the Jacobians' blocks and of parameters: kind, largest error, what has it, and in which
-    state."""
+    """Yield kind, largest error, its block or parameter, and its case, for Jacobians and
+    parameters.
+    """
     for kind in KINDS:
         errors = {
             name: error
@@ -28,7 +29,7 @@ def worst(tally: Tally) -> Iterator[tuple[str, float, str, int]]:
 
 
 def line(tally: Tally) -> str:
-    """One scene and solver, for the terminal."""
+    """Format the results of one scene and solver for the terminal."""
     errors = ", ".join(f"{kind} {error:.1e} ({name})" for kind, error, name, _ in worst(tally))
     return (
         f"{tally.scene}, {tally.solver}: {tally.states} states, {tally.apart} apart"
@@ -41,12 +42,12 @@ def line(tally: Tally) -> str:
 
 
 def second_order(tally: Tally) -> str:
-    """How far second-order products are from themselves transposed, by median."""
+    """Format the median asymmetry of second-order products."""
     return figure(float(np.median(tally.curvatures))) if tally.curvatures else ""
 
 
 def cells(tally: Tally) -> list[str]:
-    """Its row."""
+    """Format the row of one scene and solver."""
     errors = {kind: error for kind, error, _, _ in worst(tally)}
     share = tally.apart / max(tally.states, 1)
     return [
@@ -64,7 +65,7 @@ def cells(tally: Tally) -> list[str]:
 
 
 def document(tallies: Sequence[Tally], states: int, seed: int) -> str:
-    """The table with what it counts."""
+    """Return the table, with the numbers of states."""
     head = [
         "scene",
         "solver",

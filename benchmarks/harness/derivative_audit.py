@@ -1,5 +1,7 @@
-"""The derivative of one step along a direction, beside differences of the step itself, whatever it
-meets."""
+"""Comparison of the derivative of one step along a direction with differences of the step itself.
+
+The step may have any contacts.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +15,19 @@ from robosim.simulation import Control, Linearization
 
 Array = NDArray[np.float64]
 
-LONGEST = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)  # of differences [units of the coordinates]
-# Two that follow each other in this list and agree to this part of the largest entry tell the
-# derivative.
+LONGEST = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)  # longest differences [units of the coordinates]
+# Relative agreement of two consecutive values of this list at which the derivative is accepted.
 AGREEMENT = 1e-8
 WRONG = 1e-7
 
 
 class Comparison(NamedTuple):
-    """A tangent beside differences.
+    """Errors of a tangent.
 
     Attributes:
-        error: of the largest entry of the tangent.
-        pairing: how far gradients are from the same tangent, in the product with another direction,
-        likewise.
+        error: deviation from differences, relative to the largest entry of the differences.
+        pairing: deviation of the gradient's product with the direction from the tangent's product
+            with the gradient's seed, likewise.
     """
 
     error: float
@@ -34,16 +35,15 @@ class Comparison(NamedTuple):
 
     @property
     def is_wrong(self) -> bool:
-        """True above 1e-7, ten times what differences have to agree to."""
+        """True if the error is above 1e-7, ten times the agreement required of differences."""
         return self.error > WRONG
 
 
 def compare(step: Linearization, control: Control, rng: np.random.Generator) -> Comparison | None:
-    """Return how a step's derivative along a random direction of its state compares with
-    differences.
+    """Compare a step's derivative along a random direction of its state with differences.
 
-    None where these tell nothing: steps beside it are by another formula
-    (`Linearization.signature`), or so near to one that the differences that are left are rounding.
+    None if differences are inconclusive: nearby steps have other modes or features
+    (`Linearization.signature`), or only differences dominated by rounding are left.
     """
     simulation = step.simulation
     model = simulation.model

@@ -1,5 +1,4 @@
-"""Jacobians of a step by differences of the step itself: central ones, and Ridders' extrapolation
-of them."""
+"""Jacobians of a step by central differences of the step itself, and by Ridders' extrapolation."""
 
 from __future__ import annotations
 
@@ -11,19 +10,20 @@ from robosim.simulation import Control, Simulation, State
 
 Array = NDArray[np.float64]
 
-# [rad, m, rad/s, m/s, N m or N] where truncation and rounding of a step of 1 ms are alike.
+# Step size [rad, m, rad/s, m/s, N m or N] at which truncation and rounding of a step of 1 ms
+# balance.
 CENTRAL = 1e-7
-WIDEST = 1e-4  # of Ridders' first step
-SHRINK = 1.4  # from each of its steps to the next, as he has it
+WIDEST = 1e-4  # first step size of Ridders' method
+SHRINK = 1.4  # factor from each step size to the next, as in Ridders' paper
 MOST_ROUNDS = 10
-DIVERGED = 2.0  # times the least error: then smaller steps only add rounding
+DIVERGED = 2.0  # relative to the least error: then smaller steps only add rounding
 
 
 class Differences:
-    """Jacobians of the next (q, v) in (q, v, tau), of one state.
+    """Jacobians of the next (q, v) with respect to (q, v, tau), at one state.
 
     Args:
-        simulation: whose step it is.
+        simulation: simulation of the step.
         state: before the step.
         control: with forces `tau`.
     """
@@ -32,11 +32,13 @@ class Differences:
         self.simulation, self.state = simulation, state
         self.tau = np.asarray(control.tau)
         self.end = simulation.step(state, control)
-        self.rounds = 0  # of the last `ridders`
+        self.rounds = 0  # number of rounds of the last `ridders`
 
     def starts(self, h: float) -> tuple[State, Control]:
-        """The 6 n_v starts of one round, with an axis for them: by q, v and tau, each forwards and
-        then backwards."""
+        """Return the 6 n_v starts of one round, along a leading axis.
+
+        They are displaced in q, v and tau, each forwards and then backwards.
+        """
         n = self.simulation.model.n_v
         q, v = self.state.q, self.state.v
         qs, vs, taus = [], [], []
@@ -52,27 +54,33 @@ class Differences:
         return State(qs, vs), Control(tau=np.array(taus)[:, None])
 
     def steps(self, starts: tuple[State, Control]) -> State:
-        """Their ends, by one call on one thread: what differences cost at least."""
+        """Return the ends of all steps, by one call on one thread.
+
+        This is the least cost of differences.
+        """
         with robosim.threads(1):
             return self.simulation.rollout(starts[0], 1, starts[1]).end
 
     def central(self, h: float = CENTRAL) -> Array:
-        """(2 n_v, 3 n_v) rows of q (tangent space) and v; columns of q, v and tau."""
+        """Central differences (2 n_v, 3 n_v): rows of q (tangent space) and v; columns of q, v and
+        tau.
+        """
         model = self.simulation.model
         ends = self.steps(self.starts(h))
         moved = np.hstack([model.difference(self.end.q, ends.q), ends.v - self.end.v])
         return (moved[0::2] - moved[1::2]).T / (2 * h)
 
     def error(self) -> float:
-        """How far the Jacobians of the step are from Ridders' differences, relative to the largest
-        entry, or to 1."""
+        """Deviation of the step's Jacobians from Ridders' differences, relative to the largest
+        entry or 1.
+        """
         found = self.simulation.linearize(self.state, Control(tau=self.tau)).jacobians()
         ours = np.hstack([np.vstack(list(block)) for block in (found.q, found.v, found.tau)])
         expected = self.ridders()
         return float(np.abs(ours - expected).max() / max(1.0, np.abs(expected).max()))
 
     def ridders(self) -> Array:
-        """The same, extrapolated entry by entry until none gains, which takes `rounds`.
+        """Differences extrapolated entry by entry until no entry improves, after `rounds` rounds.
 
         Source: Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2),
         1982.
@@ -84,7 +92,7 @@ class Differences:
             h /= SHRINK
             row = [self.central(h)]
             factor = SHRINK**2
-            for k, wider in enumerate(before):  # Neville: an order of h^2 more each
+            for k, wider in enumerate(before):  # Neville: each column gains an order of h^2
                 row.append((factor * row[k] - wider) / (factor - 1))
                 factor *= SHRINK**2
                 error = np.maximum(np.abs(row[-1] - row[-2]), np.abs(row[-1] - wider))

@@ -1,5 +1,4 @@
-"""Arrays of dual numbers: values with their rates along several directions at once, by the rules of
-derivatives."""
+"""Arrays of dual numbers: values with their rates along several directions at once."""
 
 from __future__ import annotations
 
@@ -13,15 +12,15 @@ Array = NDArray[np.float64]
 
 
 class Dual:
-    """x + d e with e^2 = 0.
+    """Dual numbers x + d e with e^2 = 0.
 
     Attributes:
         x: values, of any shape.
-        d: their rates, of that shape and (k,) directions.
+        d: rates, with the shape of x followed by (k,) directions.
     """
 
     __slots__ = ("d", "x")
-    __array_ufunc__ = None  # so that an array beside one leaves the operation to it
+    __array_ufunc__ = None  # so that NumPy arrays leave operations with a Dual to this class
 
     def __init__(self, x: Any, d: Array):
         self.x = np.asarray(x, dtype=float)
@@ -29,13 +28,13 @@ class Dual:
 
     @classmethod
     def constant(cls, x: Any, directions: int) -> Dual:
-        """Numbers that do not change."""
+        """Numbers with zero rates."""
         x = np.asarray(x, dtype=float)
         return cls(x, np.zeros((*x.shape, directions)))
 
     @property
     def T(self) -> Dual:
-        """Of a matrix."""
+        """Transpose of a matrix."""
         return Dual(self.x.T, self.d.swapaxes(0, 1))
 
     def _of(self, other: Any) -> Dual:
@@ -89,19 +88,19 @@ class Dual:
 
 
 def _wide(a: Dual, beside: Dual) -> Array:
-    """Rates of one that is broadcast with another."""
+    """Rates of an array that is broadcast with another array."""
     missing = beside.x.ndim - a.x.ndim
     return a.d.reshape(*(1,) * missing, *a.d.shape) if missing > 0 else a.d
 
 
 def _times(d: Array, x: Array) -> Array:
-    """(rates of a matrix or vector) @ (a matrix or vector), the directions kept last."""
+    """(rates of a matrix or vector) @ (a matrix or vector), with the directions last."""
     product: Array = np.moveaxis(np.tensordot(d, x, (d.ndim - 2, 0)), d.ndim - 2, -1)
     return product
 
 
 def cross(a: Dual, b: Dual) -> Dual:
-    """Of vectors."""
+    """Cross product of vectors."""
     return Dual(
         np.cross(a.x, b.x),
         np.cross(a.d, b.x[:, None], axis=0) + np.cross(a.x[:, None], b.d, axis=0),
@@ -118,33 +117,33 @@ def skew(a: Dual) -> Dual:
 
 
 def sqrt(a: Dual) -> Dual:
-    """Of positive numbers."""
+    """Square root of positive numbers."""
     x = np.sqrt(a.x)
     return Dual(x, a.d / (2 * x)[..., None])
 
 
 def sin_cos(a: Dual) -> tuple[Dual, Dual]:
-    """Both."""
+    """Sine and cosine."""
     s, c = np.sin(a.x), np.cos(a.x)
     return Dual(s, c[..., None] * a.d), Dual(c, -s[..., None] * a.d)
 
 
 def stacked(parts: Sequence[Dual]) -> Dual:
-    """Along a new first axis."""
+    """Stack along a new first axis."""
     return Dual(np.stack([p.x for p in parts]), np.stack([p.d for p in parts]))
 
 
 def turned_about(axis: Array | Dual, angle: Dual) -> Dual:
-    """(3, 3) the rotation about a unit axis."""
+    """Rotation (3, 3) about a unit axis."""
     s, c = sin_cos(angle)
     W = skew(axis if isinstance(axis, Dual) else Dual.constant(axis, angle.d.shape[-1]))
     return np.eye(3) + s * W + (1 - c) * (W @ W)
 
 
 def turned_by(vector: Dual) -> Dual:
-    """(3, 3) the rotation by a rotation vector, also where that is zero."""
+    """Rotation (3, 3) by a rotation vector, which may be zero."""
     W, square = skew(vector), float(vector.x @ vector.x)
-    if square < 1e-8:  # the series' next terms are below 1e-18
+    if square < 1e-8:  # the next terms of the series are below 1e-18
         f, g = 1 - (vector @ vector) / 6, 0.5 - (vector @ vector) / 24
     else:
         angle = sqrt(vector @ vector)
@@ -162,11 +161,10 @@ def solved(A: Dual, b: Dual) -> Dual:
 
 
 def projector(A: Dual, tolerance: float = 1e-9, size: float = 0.0) -> tuple[Dual, float]:
-    """(n, n) onto the range of a matrix whose rank stays what it is, and how far its rates leave
-    that rank.
+    """Orthogonal projector (n, n) onto the range of a matrix of constant rank.
 
-    Singular values are zero below a part `tolerance` of the largest, or of `size` if that is
-    larger.
+    Also returns the part of the rates that would change the rank. Singular values count as zero
+    below `tolerance` times the larger of the largest one and `size`.
 
     Golub and Pereyra, SIAM J. Numer. Anal. 10(2), 1973: dP = (1 - P) dA A^+ and its transpose.
     """

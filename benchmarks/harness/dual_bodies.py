@@ -1,9 +1,8 @@
-"""Articulated bodies in dual numbers, by the definitions: poses, Jacobians, mass matrix and bias of
-a model.
+"""Articulated bodies in dual numbers: poses, Jacobians, mass matrix and bias of a model.
 
-Written apart from the engine's recursions, so that these can be compared with it: M = sum J^T I J
-over all links, and the bias from the links' accelerations where the velocities themselves do not
-change (step.h: what moves freely does so in the axes at the start).
+All follow from the definitions, independently of the engine's recursions, which can so be compared
+with them: M = sum J^T I J over all links. The bias follows from the accelerations of the links at
+constant entries of v. (step.h: free motion keeps v constant in the axes at the start.)
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from robosim.model import Joint, Model
 
 @dataclass
 class Link:
-    """A link, or the world: its frame L, told in W.
+    """A link, or the world: its frame L, expressed in W.
 
     Attributes:
         R, p: pose.
-        J_w, J_v: (3, n_v) of its angular velocity, and of its origin's.
-        w, v: angular velocity, and its origin's.
-        a_w, a_v: what they change by in time where the entries of the model's v, in the axes at the
-        start, do not.
+        J_w, J_v: (3, n_v) Jacobians of its angular velocity, and of its origin's velocity.
+        w, v: angular velocity, and velocity of its origin.
+        a_w, a_v: derivatives of w and v in time while the entries of the model's v, in the axes at
+            the start, are constant.
     """
 
     R: Dual
@@ -42,9 +41,8 @@ class DualBodies:
     """Links, mass matrix and bias at a state.
 
     Args:
-        model: of joints that are fixed, revolute, continuous, prismatic, planar or floating; the
-        latter two from the
-            world.
+        model: with fixed, revolute, continuous, prismatic, planar or floating joints, the latter
+            two from the world.
         q: (n_q,) configuration.
         dq: (n_v, k) its rates, along v.
         v: (n_v,) velocity.
@@ -67,13 +65,13 @@ class DualBodies:
         self.M, self.bias = self._sums()
 
     def _places(self, joint: Joint) -> tuple[int, int]:
-        """Where its entries begin in q and v."""
+        """Return the indices of the joint's first entries in q and v."""
         begins = [joint.name, f"{joint.name}/x", f"{joint.name}/vx"]
         q = next(i for i, name in enumerate(self._model.position_names) if name in begins)
         return q, next(i for i, name in enumerate(self._model.velocity_names) if name in begins)
 
     def _moved(self, parent: Link, joint: Joint) -> Link:
-        """The child of a joint."""
+        """Return the child of a joint."""
         if joint.kind == "floating":
             return self._freely(parent, joint.X_PJ, *self._places(joint))
         if joint.kind == "planar":
@@ -105,8 +103,10 @@ class DualBodies:
         return child
 
     def _freely(self, parent: Link, X_PJ: Array, i: int, c: int) -> Link:
-        """The child of a floating joint from the world: a position and a quaternion, and velocities
-        in its own axes."""
+        """Return the child of a floating joint from the world.
+
+        Its position is a point and a quaternion, its velocity a twist in its own axes.
+        """
         x, y, z, s = self._q[i + 3 : i + 7] / np.linalg.norm(self._q[i + 3 : i + 7])
         turn = turned_by(Dual(np.zeros(3), self._dq[c + 3 : c + 6]))
         R_q = 2 * np.array(
@@ -122,8 +122,10 @@ class DualBodies:
         return child
 
     def _in_plane(self, parent: Link, joint: Joint, i: int, c: int) -> Link:
-        """The child of a planar joint from the world: x, y and an angle, and velocities in its own
-        axes."""
+        """Return the child of a planar joint from the world.
+
+        Its position is x, y and an angle; its velocity is in its own axes.
+        """
         n = joint.axis
         e = plane_axes(n)
         s, k = np.sin(self._q[i + 2]), np.cos(self._q[i + 2])
@@ -155,12 +157,13 @@ class DualBodies:
         return M, bias
 
     def advanced(self, dt: float, way: Dual, v: Dual) -> tuple[Dual, Dual]:
-        """q (in the tangent space where it ends, its rates alone) and v after a step, told in the
-        axes at its end.
+        """Return q and v after a step; v is expressed in the axes at the end.
+
+        q is in the tangent space at the end, with its rates alone.
 
         Args:
-            dt: its length [s].
-            way: (n_v,) with which q moves on, in the axes at the start.
+            dt: length of the step [s].
+            way: (n_v,) velocity by which q moves on, in the axes at the start.
             v: (n_v,) the new velocity, likewise.
         """
         rates, after = dt * way.d + self._dq, Dual(v.x.copy(), v.d.copy())
@@ -193,7 +196,7 @@ class DualBodies:
 
 
 def plane_axes(n: Array) -> Array:
-    """(2, 3) the axes of a planar joint: x and y where its normal is z."""
+    """Axes (2, 3) of a planar joint: x and y if its normal is z."""
     sign = np.copysign(1.0, n[2])
     a = -1 / (sign + n[2])
     return np.array(
@@ -205,7 +208,7 @@ def plane_axes(n: Array) -> Array:
 
 
 def _carried(parent: Link, R: Dual, p: Dual) -> Link:
-    """What a link gives to a frame that it carries."""
+    """Return a frame fixed to a link."""
     arm = p - parent.p
     return Link(
         R, p,
@@ -216,13 +219,15 @@ def _carried(parent: Link, R: Dual, p: Dual) -> Link:
 
 
 def point_jacobian(link: Link, p: Dual) -> Dual:
-    """(3, n_v) of the velocity of its point that is at p in W."""
+    """Jacobian (3, n_v) of the velocity of the link's point at p in W."""
     return link.J_v - skew(p - link.p) @ link.J_w
 
 
 def twist_of(link: Link, X_LF: Array) -> Array:
-    """(6, k) of a frame that it carries: how its pose changes, [linear; angular] in the frame's own
-    axes."""
+    """Rates (6, k) of the pose of a frame fixed to a link.
+
+    The rates are [linear; angular] in the axes of that frame.
+    """
     R, p = link.R @ X_LF[:3, :3], link.p + link.R @ X_LF[:3, 3]
     spin = np.tensordot(R.x.T, R.d, 1)
     return np.concatenate([R.x.T @ p.d, np.stack([spin[2, 1], spin[0, 2], spin[1, 0]])])

@@ -1,4 +1,4 @@
-"""Timings of the dynamics as tables for the documentation."""
+"""Tables of timings of dynamics, for the documentation."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ from collections.abc import Mapping
 
 from harness.timing import Timing
 
-# By what is measured (a column) of a robot (a row).
+# Timings by algorithm (a column) of a robot (a row).
 Timings = Mapping[str, Mapping[str, Timing]]
 
 
 def figure(seconds: float) -> str:
-    """Microseconds with two digits or a few."""
+    """Format a time in microseconds with two digits or a few."""
     us = 1e6 * seconds
     return f"{us:.1f}" if us >= 10 else f"{us:.2f}"
 
 
 def table(timings: Timings) -> str:
-    """Markdown: microseconds of robosim, then of Pinocchio, then the ratio, per robot and
-    algorithm."""
+    """Return a Markdown table: microseconds of robosim and Pinocchio, and their ratio.
+
+    It has one line per robot and one column per algorithm.
+    """
     columns = list(dict.fromkeys(label for row in timings.values() for label in row))
     lines = ["| robot | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
     for robot, row in timings.items():
@@ -31,7 +33,7 @@ def table(timings: Timings) -> str:
 
 
 def document(conditions: str, sections: Mapping[str, Timings]) -> str:
-    """All tables, each under its title."""
+    """Return all tables, each under its title."""
     parts = [f"Microseconds of robosim / of Pinocchio = ratio, medians. {conditions}"]
     parts += [f"**{title}**\n\n{table(timings)}" for title, timings in sections.items() if timings]
     return "\n\n".join(parts) + "\n"

@@ -1,9 +1,10 @@
-"""Energy that contacts, friction, limits and closures give in one step: none, whatever they meet.
+"""Energy that contacts, friction, limits and closures add in one step, which must not be positive.
 
-Of impulses f along rows whose velocities are w after them and w* without them the work is f . (w +
-w*) / 2, what the kinetic energy changes by at the placements of the step. Of impacts within the
-step both velocities are those at the impact. What a compliance stores meanwhile is counted with it.
-Overlaps are taken back by positions alone; the potential energy that this lifts is told apart.
+The work of impulses f along rows with velocities w after the impulses and w* without them is f . (w
++ w*) / 2. This is the change of kinetic energy at the configuration of the step. For impacts within
+the step both velocities are those at the impact. Energy stored in compliant contacts is included.
+Overlaps are corrected by positions alone; the potential energy that these corrections add is
+reported separately.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from robosim.simulation import Linearization, StepIsland
 
-DRIVES = ("motor",)  # what is there to give energy
+DRIVES = ("motor",)  # sources that are allowed to add energy
 GIVEN, ROUNDING_OF_STORED = 1e-9, 1e-11
 
 
@@ -22,10 +23,9 @@ class Audit(NamedTuple):
     """Energies of one step [J].
 
     Attributes:
-        given: the most that one island's rows, or one impact's, give.
-        kinetic: the kinetic energy of all that moves, the larger of those before and after the
-        step.
-        stored: what is stored in what gives, before the step.
+        given: the largest work of one island's rows, or of one impact's.
+        kinetic: the kinetic energy of all bodies, the larger of those before and after the step.
+        stored: energy stored in compliant contacts before the step.
     """
 
     given: float
@@ -34,13 +34,15 @@ class Audit(NamedTuple):
 
     @property
     def is_gained(self) -> bool:
-        """True where `given` is above rounding: 1e-9 of `kinetic`, and 1e-11 of `stored`, whose
-        parts cancel."""
+        """True if `given` exceeds rounding.
+
+        Rounding is 1e-9 of `kinetic`, and 1e-11 of `stored`, whose parts cancel.
+        """
         return self.given > GIVEN * self.kinetic + ROUNDING_OF_STORED * self.stored
 
 
 def audit(step: Linearization) -> Audit:
-    """Return the energies of a step that was taken, without substeps."""
+    """Return the energies of a completed step without substeps."""
     model = step.simulation.model
     worst = 0.0
     for island in step.islands:
@@ -61,8 +63,9 @@ def audit(step: Linearization) -> Audit:
 
 
 def _of_rows(island: StepIsland, step: Linearization) -> float:
-    """Return the work of an island's first solve, drives aside [J]; w* is without the impulses of
-    its rows."""
+    """Return the work of an island's first solve without drives [J]; w* is without its rows'
+    impulses.
+    """
     asked = [i for i, row in enumerate(island.rows) if row.source not in DRIVES]
     if not asked:
         return 0.0
@@ -70,7 +73,7 @@ def _of_rows(island: StepIsland, step: Linearization) -> float:
     f = np.array([row.impulse for row in rows])
     after = np.array([row.velocity + row.target for row in rows])
     A = np.array(island.admittance)[np.ix_(asked, asked)]
-    # Velocities of rows that give are without what they give, which is on the diagonal.
+    # Remove the compliance, which is on the diagonal, from the velocities of compliant rows.
     gives = np.array(
         [_compliance(row.law, step, row.of) if row.source == "normal" else 0.0 for row in rows]
     )
@@ -92,7 +95,7 @@ def _of_pair(step: Linearization, kind: str, contact: int) -> float:
 
 
 def _compliance(law: str, step: Linearization, contact: int) -> float:
-    """[m/s per N s] of a row (constraints/normal_law.h); zero of what does not give."""
+    """Compliance of a row [m/s per N s] (constraints/normal_law.h); zero for rigid contacts."""
     if law != "soft":
         return 0.0
     dt = step.simulation.dt
@@ -102,5 +105,5 @@ def _compliance(law: str, step: Linearization, contact: int) -> float:
 
 
 def _stored(step: Linearization, contact: int, gap: float) -> float:
-    """[J] in what is pressed."""
+    """Energy [J] stored in a compressed contact."""
     return min(gap, 0.0) ** 2 / (2 * _of_pair(step, "compliance", contact))

@@ -1,5 +1,7 @@
-"""Free bodies over a floor in robosim, MuJoCo and Nimble: from one state through the same steps,
-seen alike."""
+"""Free bodies over a floor in robosim, MuJoCo and Nimble.
+
+All start from one state, take the same steps, and report their motion in the same way.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ Array = NDArray[np.float64]
 
 G = 9.80665  # [m/s^2]
 SOLVERS = _engine.row_solvers
-SWEEPS = 200  # of pgs
+SWEEPS = 200  # number of sweeps of pgs
 
 
 class Solid(NamedTuple):
@@ -42,7 +44,7 @@ class Solid(NamedTuple):
 
 
 def box(mass: float, size: tuple[float, float, float]) -> Solid:
-    """A homogeneous one."""
+    """A homogeneous box."""
     x, y, z = np.square(size)
     a, b, c = mass / 12 * np.array([y + z, x + z, x + y])
     return Solid(Shape.box(size), mass, (float(a), float(b), float(c)))
@@ -50,18 +52,18 @@ def box(mass: float, size: tuple[float, float, float]) -> Solid:
 
 @dataclass(frozen=True)
 class Case:
-    """Bodies, where they start, and for how long they are watched.
+    """Bodies, their initial state, and the steps to take.
 
     Attributes:
         solids: of n bodies.
-        q: (7 n,) place, then quaternion (x, y, z, w) of each.
-        v: (6 n,) linear velocity, then spin of each, in its own axes.
-        steps: how many.
-        dt: of how long [s].
-        friction: Coulomb's mu of everything.
-        restitution: of everything.
+        q: (7 n,) position, then quaternion (x, y, z, w) of each.
+        v: (6 n,) linear velocity, then angular velocity of each, in its own axes.
+        steps: number of steps.
+        dt: length of a step [s].
+        friction: Coulomb's mu of all pairs.
+        restitution: of all pairs.
         gravity: (3,) [m/s^2].
-        has_floor: at z = 0.
+        has_floor: True for a floor at z = 0.
     """
 
     solids: tuple[Solid, ...]
@@ -76,7 +78,7 @@ class Case:
 
     @property
     def model(self) -> Model:
-        """All of them as one."""
+        """Return a model of all bodies."""
         builder = ModelBuilder("bodies")
         builder.add_link("root")
         for i, solid in enumerate(self.solids):
@@ -86,7 +88,7 @@ class Case:
         return builder.build().with_gravity(self.gravity)
 
     def simulation(self, solver: str) -> Simulation:
-        """Ours of it."""
+        """Return robosim's simulation of the case."""
         scene = Scene("floor")
         if self.has_floor:
             scene.add_half_space(FLOOR)
@@ -101,18 +103,18 @@ class Case:
         )
 
     def finer(self) -> Case:
-        """The same by steps of half the length."""
+        """Return the case with steps of half the length."""
         return replace(self, dt=self.dt / 2, steps=2 * self.steps)
 
 
 class Watched(NamedTuple):
-    """What n bodies did, at the start and after each of m steps.
+    """Motion of n bodies at the start and after each of m steps.
 
     Attributes:
-        place: (m + 1, n, 3) of their centers, in W [m].
+        place: (m + 1, n, 3) positions of their centers, in W [m].
         turn: (m + 1, n, 4) quaternions (x, y, z, w).
         velocity: (m + 1, n, 3) in W [m/s].
-        spin: (m + 1, n, 3) in their own axes [rad/s].
+        spin: (m + 1, n, 3) angular velocities in their own axes [rad/s].
     """
 
     place: Array
@@ -121,14 +123,14 @@ class Watched(NamedTuple):
     spin: Array
 
     def energy(self, case: Case) -> Array:
-        """(m + 1,) of all of them, moving and lifted [J]."""
+        """Kinetic and potential energy of all bodies, (m + 1,) [J]."""
         mass = np.array([s.mass for s in case.solids])
         inertia = np.array([s.inertia for s in case.solids])
         moving = 0.5 * mass * (self.velocity**2).sum(2) + 0.5 * (inertia * self.spin**2).sum(2)
         return np.asarray((moving - mass * (self.place @ np.array(case.gravity))).sum(1))
 
     def momentum(self, case: Case) -> Array:
-        """(m + 1, n, 3) angular, of each about its own center, in W [kg m^2/s]."""
+        """Angular momentum of each body about its own center, in W, (m + 1, n, 3) [kg m^2/s]."""
         inertia = np.array([s.inertia for s in case.solids])
         turned = Rotation.from_quat(self.turn.reshape(-1, 4)).apply(
             (inertia * self.spin).reshape(-1, 3)
@@ -137,7 +139,7 @@ class Watched(NamedTuple):
 
 
 def ours(case: Case, solver: str) -> tuple[Watched, Any]:
-    """By one of our solvers; and the run's report."""
+    """Simulate with one of robosim's solvers; also returns the rollout's report."""
     simulation = case.simulation(solver)
     motion = simulation.rollout(simulation.state(case.q, case.v), case.steps)
     n = len(case.solids)
@@ -148,7 +150,7 @@ def ours(case: Case, solver: str) -> tuple[Watched, Any]:
 
 
 def mujoco(case: Case) -> Watched | None:
-    """By MuJoCo as it is by default; None of what it has not, which is restitution."""
+    """Simulate with MuJoCo's defaults; None for cases with restitution, which MuJoCo lacks."""
     import mujoco as library
 
     if case.restitution > 0:
@@ -176,7 +178,7 @@ def mujoco(case: Case) -> Watched | None:
 
 
 def nimble(library: Any, case: Case) -> Watched:
-    """By Nimble, whose restitution is the product of both."""
+    """Simulate with Nimble, whose restitution is the product of both bodies' values."""
     peer = NimbleWorld(
         library, case.model, case.simulation("lcp").pairs, dt=case.dt, friction=case.friction
     )

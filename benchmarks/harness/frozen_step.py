@@ -1,9 +1,9 @@
-"""One step in dual numbers, with features and classes as the production step has found them.
+"""One step in dual numbers, with the features and modes that the production step has found.
 
-The equations are those of engine/step (README.md), written out in NumPy on whole matrices: bodies
-by their definitions (`dual_bodies.py`), rows along directions of W, one linear system for all
-impulses. Only what touches, by what features, and what each row does is taken from the engine, and
-how the points of a manifold move with the two shapes, which accuracy_geometry.py looks at.
+The equations are those of engine/step (README.md), written in NumPy on whole matrices: bodies by
+their definitions (`dual_bodies.py`), rows along directions of W, one linear system for all
+impulses. The engine supplies only the contacts, their features, the mode of each row, and the
+motion of the points of a manifold with the two shapes, which accuracy_geometry.py checks.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from robosim.simulation import (
 )
 
 ARGUMENTS = ("q", "v", "tau", "q_target", "v_target")
-LEAST_FACING = 1e-12  # of contact_axes.h
-HELD = 1e-9  # [m/s] a disc at its bound that is slower has no direction of its own
+LEAST_FACING = 1e-12  # as in contact_axes.h
+HELD = 1e-9  # [m/s] a disc at its bound with less speed has no direction of its own
 CLAMPING, SEPARATING, LOWER, UPPER = range(4)  # RowClass of rows.h
 Outcomes = list[tuple[int, NDArray[np.intc]]]
 TOUCHING, TOUCHING_SHARE = (
     1e-5,
     0.01,
-)  # and of the margin: what is nearer stands still (constraints/recovery.h)
-CREEP = 100.0  # what friction gives beside springs of the same admittance (bounded_rows.h)
-TORN = 1e-6  # rates that leave the rank of rows, relative to the rates
+)  # smaller gaps, and gaps below this fraction of the margin, are kept (constraints/recovery.h)
+CREEP = 100.0  # compliance of friction relative to springs of the same admittance (bounded_rows.h)
+TORN = 1e-6  # largest part of the rates that may leave the range of the rows, relative to the rates
 
 
 class Frozen(NamedTuple):
-    """What the step is, and what it changes by.
+    """Result of a step, and its rates.
 
     Attributes:
         v: (n_v,) the new velocity.
         q: (n_v, k) rates of the new configuration, in its tangent space.
         dv: (n_v, k) rates of the new velocity.
-        apart: how far the impulses that the engine found are from these equations, relative to the
-        velocities at play.
+        apart: deviation of the engine's impulses from these equations, relative to the velocities
+            involved.
     """
 
     v: Array
@@ -60,18 +60,18 @@ class Frozen(NamedTuple):
 
 @dataclass
 class Row:
-    """A condition, as rows.h has them.
+    """A constraint row, as in rows.h.
 
     Attributes:
-        row: what the engine says of it.
-        J: (n_v,) its velocity is J v.
-        target: that it asks for.
+        row: the engine's report of the row.
+        J: (n_v,) the velocity of the row is J v.
+        target: the target of that velocity.
         compliance: R.
-        bounds: of its impulse, where these are numbers.
-        mu, normal: of friction: its bound per impulse of that row.
-        gap: what positions keep, where they ask for something else than the velocity.
+        bounds: of its impulse, if these are numbers.
+        mu, normal: of friction: its bound per impulse of row `normal`.
+        gap: gap that position correction uses, if its target differs from the velocity's.
         contact: of a contact's row.
-        pair: of a disc: the number of its other row.
+        pair: of a disc: index of its other row.
     """
 
     row: StepRow
@@ -88,7 +88,7 @@ class Row:
 
 @dataclass
 class _Contact:
-    """Of one point: where, how far apart, and the two links."""
+    """A contact point: its location, gap, and links."""
 
     gap: Dual
     n: Dual
@@ -96,22 +96,22 @@ class _Contact:
     links: tuple[Link, Link]
     lever: float
     bodies: tuple[int, int]
-    is_met: bool = False  # so that friction acts there from then on
+    is_met: bool = False  # friction acts at the touching point from the impact on
 
 
 class _Met(NamedTuple):
-    """An impact: its share of the step, and its rows."""
+    """An impact: its fraction of the step, and its rows."""
 
     share: Dual
     rows: list[Row]
 
 
 class FrozenStep:
-    """Steps of a world, each with its own classes.
+    """Steps of a world with given modes.
 
     Args:
         world: without closures, and with obstacles of one shape each.
-        simulation: of it, without substeps.
+        simulation: of the world, without substeps.
     """
 
     def __init__(self, world: World, simulation: Simulation):
@@ -131,7 +131,7 @@ class FrozenStep:
         self._body = {frame.name: frame.body for frame in frames}
 
     def knows(self, details: Linearization) -> bool:
-        """Whether all that touches is of single shapes."""
+        """Return True if all contacts are between single shapes."""
         return not any(
             isinstance(self._shape(name), Compound) for c in details.contacts for name in (c.A, c.B)
         )
@@ -139,11 +139,10 @@ class FrozenStep:
     def along(
         self, case: Case, directions: dict[str, Array], details: Linearization
     ) -> Frozen | None:
-        """The step and its rates along one direction of each argument; None where its classes leave
-        these open.
+        """Return the step and its rates along one direction of each argument, or None.
 
-        So it is where something at rest pushes at the edge of its circle of friction, and where
-        rows that depend on each other would not do so beside the state.
+        None means that the modes leave the rates undetermined. Examples are a contact at rest at
+        the bound of its friction circle, and rows that are linearly dependent at this state only.
 
         Args:
             case: state and control.
@@ -174,7 +173,8 @@ class FrozenStep:
         moved = way = v_free
         self._apart = self._at_play = 0.0
         self._found_contacts = self._contacts(details)
-        # Rows of `lcp` give where it has handed them over to `convex`, which not all need be.
+        # Rows of `lcp` are slightly compliant if it has handed them over to `convex`. Not all rows
+        # need be handed over, so both cases are tried.
         self._gives = {self._solver == "convex", details.state.report.attempt == "convex"}
         outcomes = self._outcomes(case, details) if self._solver == "pgs" else {}
         rows = self._rows(details, v)
@@ -208,10 +208,12 @@ class FrozenStep:
     def _solved(
         self, M: Dual, rows: list[Row], seen: Dual, outcomes: Outcomes, found: Array | None = None
     ) -> tuple[Dual | None, Dual]:
-        """The impulses of rows that see this velocity without them, None where these are open, and
-        M^-1 J^T.
+        """Solve rows for their impulses, with the velocity `seen` before them.
 
-        found: the engine's, where they are not those of the rows.
+        Returns:
+            The impulses, None if they are undetermined, and M^-1 J^T.
+
+        found: the engine's impulses, if they are not those of the rows.
         """
         J = stacked([row.J for row in rows])
         Y = solved(M, J.T)
@@ -230,12 +232,11 @@ class FrozenStep:
         return f, Y
 
     def _compare(self, f: Array, found: Array, sizes: Array, free: Array) -> None:
-        """Take how far impulses are from those that the engine has found."""
+        """Record the deviation of impulses from those of the engine."""
         self._at_play = max(self._at_play, (sizes * np.abs(found)).max(), free.max(), 1e-300)
         self._apart = max(self._apart, float((sizes * np.abs(f - found)).max() / self._at_play))
 
-    # -- Impacts
-    # ---------------------------------------------------------------------------------------------
+    # -- Impacts --------------------------------------------------------------------------------
 
     def _met(
         self,
@@ -248,8 +249,10 @@ class FrozenStep:
         share: Dual,
         is_later: bool,
     ) -> _Met:
-        """The rows of an impact after others, which act at `share`, and when it acts
-        (constraints/impacts.h)."""
+        """Return the rows of an impact after earlier impacts, and its time.
+
+        The earlier impacts act at `share` of the step (constraints/impacts.h).
+        """
         dt, k = self._simulation.dt, self._dq.shape[-1]
         restitution = self._world.material.restitution
         nothing, rows, shares, normal = Dual.constant(0.0, k), [], [], -1
@@ -289,7 +292,7 @@ class FrozenStep:
         outcomes: dict[object, Outcomes],
         key: tuple[int, int],
     ) -> Dual | None:
-        """Change of the velocity by an impact."""
+        """Return the change of the velocity by an impact."""
         f, Y = self._solved(
             M, met.rows, seen, outcomes.get((*key, 0), []), np.zeros(0) if impact.landed else None
         )
@@ -303,7 +306,7 @@ class FrozenStep:
         g, _ = self._solved(M, landed, seen, outcomes.get((*key, 1), []))
         if g is None:
             return None
-        # Work is a + b r + c r^2 in the part r of restitution.
+        # Work is a + b r + c r^2 in the fraction r of restitution.
         J = stacked([row.J for row in met.rows])
         h, mean = f - g, J @ (seen + 0.5 * (Y @ g))
         until = (0.5 - met.share) * (J @ (rested - before))
@@ -324,16 +327,15 @@ class FrozenStep:
         )
         return Y @ mixed
 
-    # -- Rows
-    # ----------------------------------------------------------------------------------------------
+    # -- Rows -----------------------------------------------------------------------------------
 
     def _position(self, c: int) -> Dual:
-        """Of the joint with one position whose velocity is entry c."""
+        """Position of the one-position joint whose velocity is entry c."""
         i = self._model.position_names.index(self._model.velocity_names[c])
         return Dual(self._q[i], self._dq[c])
 
     def _rows(self, details: Linearization, v: Dual) -> list[Row]:
-        """All of them, in the order in which sweeps take them."""
+        """Return all rows, in the order of the sweeps."""
         contacts = self._found_contacts
         rows: list[Row] = []
         for island in details.islands:
@@ -352,8 +354,10 @@ class FrozenStep:
         return rows
 
     def _pair_discs(self, rows: list[Row], first: int) -> None:
-        """Pair the axes of each disc of an island, whose rows begin at `first`, of solvers with
-        round friction."""
+        """Pair the axes of each disc of an island, for solvers with round friction.
+
+        The rows of the island begin at `first`.
+        """
         if self._solver not in ROUND_SOLVERS:
             return
         for i in range(first, len(rows) - 1):
@@ -365,7 +369,7 @@ class FrozenStep:
                 rows[i].pair, rows[i + 1].pair = i + 1, i
 
     def _corrections(self, details: Linearization, rows: list[Row], f: Dual) -> list[Row]:
-        """Rows of normals and limits that correct positions (constraints/recovery.h)."""
+        """Return the rows of normals and limits that correct positions (constraints/recovery.h)."""
         out, first = [], 0
         rate = -self._erp / self._simulation.dt
         for island in details.islands:
@@ -393,12 +397,12 @@ class FrozenStep:
         return out
 
     def _kept(self, gap: Dual, margin: float) -> Dual:
-        """Target of what keeps a gap (constraints/recovery.h)."""
+        """Target of a row that keeps a gap (constraints/recovery.h)."""
         beyond = gap - min(TOUCHING, TOUCHING_SHARE * margin)
         return -self._erp / self._simulation.dt * beyond if beyond.x > 0 else 0.0 * gap
 
     def _of_joint(self, row: StepRow, details: Linearization) -> Row:
-        """Dry friction, a motor or a limit of a coordinate."""
+        """Return the row of dry friction, of a motor or of a limit of a coordinate."""
         model, dt, k = self._model, self._simulation.dt, self._dq.shape[-1]
         c = model.velocity_names.index(details.joints[row.of].coordinate)
         J = Dual.constant(np.eye(model.n_v)[c], k)
@@ -428,7 +432,7 @@ class FrozenStep:
         return Row(row, sign * J, target, gap=gap)
 
     def _of_normal(self, row: StepRow, contact: _Contact, v: Dual, status: StepStatus) -> Row:
-        """By its law (constraints/normal_law.h)."""
+        """Return the row of a normal, by its law (constraints/normal_law.h)."""
         dt = self._simulation.dt
         material = self._world.material
         restitution, give, time = (
@@ -455,7 +459,7 @@ class FrozenStep:
         return Row(row, J, target, compliance, gap=gap, contact=contact)
 
     def _of_friction(self, row: StepRow, contact: _Contact, normal: int) -> Row:
-        """Along, torsional or rolling, of the normal with this number."""
+        """Return a row of sliding, torsional or rolling friction, with the index of its normal."""
         material = self._world.material
         turning = {"torsion": material.torsional_friction, "rolling": material.rolling_friction}
         mu = turning.get(row.source.partition("_")[0], material.friction)
@@ -479,19 +483,18 @@ class FrozenStep:
         return Row(row, J, zero, mu=mu, normal=normal, contact=contact)
 
     def _across(self, contact: _Contact, p: Dual, u: Dual) -> Dual:
-        """(n_v,) of the velocity of B's point at p against A's along u."""
+        """Jacobian (n_v,) of the velocity of B's point at p relative to A's, along u."""
         A, B = contact.links
         return u @ (point_jacobian(B, p) - point_jacobian(A, p))
 
-    # -- What touches
-    # ----------------------------------------------------------------------------------------
+    # -- Contacts -------------------------------------------------------------------------------
 
     def _shape(self, name: str) -> Shape | Compound:
         found = self._colliders.get(name)
         return self._obstacles[name][0] if found is None else found[0]
 
     def _contacts(self, details: Linearization) -> list[_Contact]:
-        """Of each of the step's, how it moves; those of one pair of shapes from one manifold."""
+        """Return the motion of each contact of the step; a pair of shapes has one manifold."""
         found: dict[int, _Contact] = {}
         together: dict[tuple[str, str], list[int]] = {}
         for i, contact in enumerate(details.contacts):
@@ -512,7 +515,9 @@ class FrozenStep:
         return self._colliders[name][1] if name in self._colliders else self._model.root_link
 
     def _placed(self, name: str) -> tuple[Array, Array, Link]:
-        """Of a shape: its pose, the rates of that, (6, k), and the link that carries it."""
+        """Return the pose of a shape, the rates (6, k) of this pose, and the link that carries the
+        shape.
+        """
         k = self._dq.shape[-1]
         if name in self._obstacles:
             nothing = Dual.constant(np.zeros(3), k)
@@ -534,18 +539,21 @@ class FrozenStep:
         X[:3, :3], X[:3, 3] = at.R.x @ X_LC[:3, :3], at.p.x + at.R.x @ X_LC[:3, 3]
         return X, twist_of(at, X_LC), at
 
-    # -- Impulses
-    # --------------------------------------------------------------------------------------------
+    # -- Impulses -------------------------------------------------------------------------------
 
     def _outcomes(self, case: Case, details: Linearization) -> dict[object, Outcomes]:
-        """Return of `rows` and `way` each island's first row and the outcome (sweeps, rows) of each
-        update.
+        """Read the outcomes of all updates of the sweeps from the signature of the step.
 
-        Likewise of (island, impact, 0), and (island, impact, 1) without restitution. They are the
-        end of a step's signature (step_signature.cpp): of each island three numbers per row, then
-        these; then of each of its impacts a number, the same of these rows, and of these without
-        restitution where they are, and two numbers per row; last of each island that has
-        corrections its number, and the same of these.
+        Returns:
+            For `rows` and `way` the first row of each island and the outcomes (sweeps, rows).
+            Likewise for (island, impact, 0), and for (island, impact, 1) without restitution.
+
+        The outcomes are the end of a step's signature (step_signature.cpp), in this order:
+
+        - for each island three numbers per row, then the outcomes of its rows;
+        - for each of its impacts a number, the same of the impact's rows, the same of these rows
+          without restitution if there are any, and two numbers per row;
+        - for each island with corrections its number, and the same of the corrections.
         """
         numbers = np.frombuffer(
             self._simulation.linearize(case.state, case.control).signature, dtype=np.intc
@@ -572,8 +580,7 @@ class FrozenStep:
         return found
 
     def _swept(self, rows: list[Row], A: Dual, free: Dual, outcomes: Outcomes) -> Dual:
-        """Those of projected Gauss-Seidel: its sweeps, number by number, each update with what came
-        of it."""
+        """Return the impulses of projected Gauss-Seidel, with the known outcome of each update."""
         k = free.d.shape[-1]
         f = Dual.constant(np.zeros(len(rows)), k)
         own = [A[i, i] for i in range(len(rows))]
@@ -592,11 +599,11 @@ class FrozenStep:
 
 
 def _solved_rows(rows: list[Row], J: Dual, A: Dual, free: Dual, gives: bool) -> Dual | None:
-    """Those of exact solvers: Newton's method for what each class says, whose last step is in dual
-    numbers.
+    """Return the impulses of the exact solvers, by Newton's method with the given modes.
 
-    Of impulses that move bodies alike those of least friction, and of these the smallest
-    (row_basis.h); if each row gives those that store least by that (bounded_rows.h).
+    The last iteration is in dual numbers. Of impulses with the same effect on the bodies, those of
+    least friction are taken, and of these the smallest (row_basis.h). If each row is slightly
+    compliant, those with the least energy stored in the compliance are taken (bounded_rows.h).
     """
     n = len(rows)
     f = np.array([row.row.impulse for row in rows])
@@ -608,7 +615,7 @@ def _solved_rows(rows: list[Row], J: Dual, A: Dual, free: Dual, gives: bool) -> 
     springs, creeping = (
         [i for i in rigid if (rows[i].mu is not None) == of_friction] for of_friction in (0, 1)
     )
-    softness = Dual.constant(np.ones(n), k)  # the square root of what a row gives
+    softness = Dual.constant(np.ones(n), k)  # square root of the compliance of each row
     if gives:
         softness, springs, creeping = _softness(rows, A), rigid, []
     left = Dual.constant(np.eye(J.x.shape[1]), k)
@@ -633,8 +640,10 @@ def _solved_rows(rows: list[Row], J: Dual, A: Dual, free: Dual, gives: bool) -> 
 
 
 def _softness(rows: list[Row], A: Dual) -> Dual:
-    """(n,) the square root of what each row gives: normals of two bodies alike, and so the axes of
-    a disc."""
+    """Square root of the compliance of each row, (n,).
+
+    Normals of the same two bodies share one value, as do the two axes of a disc.
+    """
 
     def is_like(one: Row, other: Row) -> bool:
         if one.mu is not None or one.contact is None:
@@ -662,8 +671,10 @@ def _conditions(
     f: Array,
     softness: Dual,
 ) -> tuple[Dual | None, Array]:
-    """What is zero at the impulses, whose own rates are left out, and the derivative of its values
-    in them."""
+    """Residuals that vanish at the impulses f, and their Jacobian with respect to f.
+
+    The rates of f itself are not included.
+    """
     n, k = len(rows), free.d.shape[-1]
     w = A @ f + free
     F, slope = Dual.constant(np.zeros(n), k), np.zeros((n, n))
@@ -678,7 +689,7 @@ def _conditions(
         slope[i, i] = 1.0
         F[i] = Dual.constant(f[i], k)
         first = min(i, row.pair)
-        # Slides within a circle: f + mu f_n w / |w| = 0.
+        # Slip on a friction disc: f + mu f_n w / |w| = 0.
         if row.pair >= 0 and modes[first] == "upper":
             one, other = w[first], w[first + 1]
             speed = sqrt(one * one + other * other)
@@ -708,8 +719,10 @@ def _contact_of(
     links: tuple[Link, Link],
     bodies: tuple[int, int],
 ) -> _Contact:
-    """One point, by where it is; an impact's friction acts on what moves, else half way
-    (constraints/normal_law.h)."""
+    """Return the contact point of a manifold that is at the given location.
+
+    In an impact friction acts on the moving body, else half way (constraints/normal_law.h).
+    """
     manifold, rates = derived.manifold, derived.twist
     i = int(np.argmin(np.linalg.norm(manifold.p_W - contact.point, axis=1)))
     assert np.linalg.norm(manifold.p_W[i] - contact.point) < 1e-9
@@ -726,7 +739,7 @@ def _contact_of(
 
 
 def friction_axes(n: Dual) -> tuple[Dual, Dual]:
-    """Those of contact_axes.h."""
+    """Tangent axes as in contact_axes.h."""
     r = np.array([0.5, 0.5, 0.0]) * np.sqrt(2)
     facing = 1 + n @ r
     assert facing.x > LEAST_FACING

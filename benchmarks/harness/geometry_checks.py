@@ -1,5 +1,6 @@
 """Accuracy and hostile input of the collision queries, checked by loops in C++
-(`geometry_checks/`)."""
+(`geometry_checks/`).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ DERIVATIVES = ("twist", "sizes", "scale", "vertices")
 
 
 def load() -> ctypes.CDLL:
-    """The library, its functions declared; built when the cache does not hold it.
+    """Return the library with its functions declared, built if it is not in the cache.
 
     Raises:
         RuntimeError: no C++ compiler or CMake, or their own message.
@@ -52,15 +53,15 @@ def load() -> ctypes.CDLL:
 
 @dataclass(frozen=True)
 class Values:
-    """Worst errors of a pair's values.
+    """Largest errors of a pair's values.
 
     Attributes:
         errors: of the distance [m], the points [m] and the normal [rad].
-        poses: how many were compared.
-        not_unique: of them how many have no unique points or normal: these are compared in the
-        distance alone.
-        not_verified: of them how many found no exact witness to compare with.
-        at: the pose with the worst of each error.
+        poses: number of poses compared.
+        not_unique: poses among them without unique points or normal, compared in the distance
+            alone.
+        not_verified: poses among them without an exact witness to compare with.
+        at: the pose with the largest value of each error.
     """
 
     errors: tuple[float, float, float]
@@ -72,17 +73,17 @@ class Values:
 
 @dataclass(frozen=True)
 class Derivatives:
-    """Worst relative errors of a pair's derivatives.
+    """Largest relative errors of a pair's derivatives.
 
     Attributes:
-        errors: by kind of derivative, of `DERIVATIVES`; negative where the pair has none.
-        poses: how many were compared.
-        near_a_switch: how many more are not, as the features change nearby or the derivative is
-        one-sided.
-        jumped: how many more are not, as the query changed over to another way out meanwhile.
-        passed_over: coordinates of vertices that turn an edge of the mesh to the other diagonal
-        meanwhile.
-        at: the pose with the worst of each error.
+        errors: by kind of derivative, of `DERIVATIVES`; negative if the pair has none.
+        poses: number of poses compared.
+        near_a_switch: poses left out because the features change nearby or the derivative is
+            one-sided.
+        jumped: poses left out because the query switched to another separating direction nearby.
+        passed_over: coordinates of vertices left out because they flip an edge of the mesh to the
+            other diagonal nearby.
+        at: the pose with the largest value of each error.
     """
 
     errors: tuple[float, ...]
@@ -100,7 +101,7 @@ class Pair:
     Attributes:
         a, b: their numbers.
         names: their names.
-        analytic: whether the engine has a closed form.
+        analytic: True if the engine has a closed form.
     """
 
     a: int
@@ -121,7 +122,7 @@ class Accuracy:
         self._library, self._seed = library, seed
 
     def pairs(self) -> Iterator[Pair]:
-        """Every pair of shape types, each once."""
+        """Iterate over every pair of shape types, each once."""
         library, n = self._library, self._library.accuracy_n_shape_types()
         names = [library.accuracy_shape_type_name(k).decode() for k in range(n)]
         for a in range(n):
@@ -130,11 +131,11 @@ class Accuracy:
 
     @staticmethod
     def unbounded(pair: Pair) -> bool:
-        """Whether both are half-spaces, which have a distance only where they face each other."""
+        """Return True for two half-spaces, which have a distance only if they face each other."""
         return pair.names == ("half_space", "half_space")
 
     def values(self, pair: Pair, poses: int) -> Values:
-        """Worst errors of distance, points and normal."""
+        """Return the largest errors of distance, points and normal."""
         out = (ctypes.c_double * 9)()
         if self.unbounded(pair):
             self._library.accuracy_half_spaces(self._seed, 0, poses, out)
@@ -147,7 +148,7 @@ class Accuracy:
         )
 
     def derivatives(self, pair: Pair, poses: int) -> Derivatives:
-        """Worst errors of derivatives."""
+        """Return the largest errors of derivatives."""
         out = (ctypes.c_double * 12)()
         self._library.accuracy_derivatives(pair.a, pair.b, self._seed, 0, poses, out)
         compared, near, jumped, passed_over, *at = (int(x) for x in out[4:])
@@ -160,7 +161,7 @@ class Fuzz:
     Args:
         library: of `load`.
         seed: of the scenes.
-        vertices_of_large: how many points large meshes are made from.
+        vertices_of_large: number of points from which large meshes are made.
     """
 
     def __init__(self, library: ctypes.CDLL, seed: int, vertices_of_large: int):
@@ -175,16 +176,16 @@ class Fuzz:
 
     @property
     def slowest(self) -> tuple[float, int]:
-        """The longest time of all that was asked about one scene [s], and its number."""
+        """Longest time of all queries about one scene [s], and the number of that scene."""
         return self._slowest.value, self._slowest_scene.value
 
     def failures(self, begin: int, end: int, tolerance: float) -> Iterator[tuple[int, str]]:
-        """Numbers of scenes of which something does not hold, and what.
+        """Yield the numbers of scenes that violate a law, and the law.
 
         Args:
             begin: number of the first scene.
             end: number after the last.
-            tolerance: of lengths, as a part of the scene's size.
+            tolerance: of lengths, as a fraction of the scene's size.
         """
         text = ctypes.create_string_buffer(200)
         while begin < end:

@@ -12,7 +12,7 @@ import robosim
 from harness.robots import ROBOTS
 from robosim.geometry import Shape
 
-SIDES = 24  # of the prisms that stand in for round shapes
+SIDES = 24  # sides of the prisms that replace round shapes
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,11 @@ class HullRobot:
     """A robot with the same hulls and pairs on both sides.
 
     Attributes:
-        name: as tables show it.
+        name: as in tables.
         urdf: for the peer's kinematics.
-        model: ours.
-        colliders: (link, X_LC, hull) each.
-        pairs: (m, 2) indices into them.
+        model: robosim's model.
+        colliders: (link, X_LC, hull) of each.
+        pairs: (m, 2) indices into colliders.
     """
 
     name: str
@@ -35,7 +35,7 @@ class HullRobot:
 
 
 def hull(shape: Shape) -> Shape:
-    """The shape itself where it is a hull, else that of points all over its surface."""
+    """Return the shape itself if it is a hull, else the hull of points on its whole surface."""
     if shape.type == "convex":
         return shape
     if shape.type == "box":
@@ -64,8 +64,9 @@ def _of(name: str, urdf: str, model: Any) -> HullRobot:
 
 
 def hull_robots() -> list[HullRobot]:
-    """The bundled UR5, its primitives as hulls; that of example-robot-data, with hulls of its
-    meshes."""
+    """Return the bundled UR5 with its primitives as hulls, and example-robot-data's with mesh
+    hulls.
+    """
     bundled = files("robosim.robots") / "ur5" / "ur5.urdf"
     meshed = ROBOTS[0].path
     model = robosim.load_robot(

@@ -1,18 +1,17 @@
-"""The walk of `bench_rollouts.py` in JAX: the same robot, contact and solver, differentiated by
-`jax.grad`.
+"""Walk of `bench_rollouts.py` in JAX: the same robot, contact and solver, by `jax.grad`.
 
-The peer of `Simulation` with `pgs`: a trunk on legs of three hinges each, motors at all of them,
-balls for feet, flat ground at z = 0. Each step is that of `engine/step/step.h`, so states agree to
-rounding: mass matrix and bias by composite bodies and recursive Newton-Euler (Featherstone 2008),
-rows for normals, two axes of friction and motors, and sweeps of projected Gauss-Seidel from zero.
-Left out is what the walk does not meet: contacts of other links, limits of joints, dry friction and
-damping (checked in tests/bridges/test_jax_walk.py).
+This is the peer of `Simulation` with `pgs`: a trunk on legs of three hinges each, motors at all of
+them, balls for feet, flat ground at z = 0. Each step is that of `engine/step/step.h`, so states
+agree to rounding. It has mass matrix and bias by composite bodies and recursive Newton-Euler
+(Featherstone 2008), rows for normals, two axes of friction and motors, and sweeps of projected
+Gauss-Seidel from zero. Parts that the walk does not need are left out: contacts of other links,
+limits of joints, dry friction and damping (checked in tests/bridges/test_jax_walk.py).
 
-It is written as JAX wants it: double, no branches, one `lax.scan` over the steps, the legs side by
-side in one axis, the rows of motors, which have no bounds, by one triangular product per sweep. A
-foot has its three rows always; what is not within the margin has no impulse, by `jnp.where`, so
-that its derivatives are zeros and never nan. Twists and wrenches are [linear; angular] in the
-trunk's axes at its origin.
+It is written in the style that suits JAX: double precision, no branches, one `lax.scan` over the
+steps, and the legs side by side along one axis. The rows of motors, which have no bounds, take one
+triangular product per sweep. A foot always has its three rows. Outside the margin `jnp.where` sets
+their impulses to zero, so that their derivatives are zeros and never nan. Twists and wrenches are
+[linear; angular] in the trunk's axes at its origin.
 """
 
 from __future__ import annotations
@@ -34,15 +33,18 @@ Array = NDArray[np.float64]
 LEGS, JOINTS = 4, 3
 BASE, N_V = 6, 6 + LEGS * JOINTS
 ERP, MARGIN, FASTEST = 0.2, 1e-3, 1.0  # defaults of `Simulation`
-TOUCHING = 1e-5  # what is nearer stands still (step/constraints/recovery.h)
-# Sums along a leg: of a joint and those before it; its transpose: and those after it.
+TOUCHING = 1e-5  # smaller gaps are kept (step/constraints/recovery.h)
+# Lower triangle: sums over a joint and those before it along a leg. Its transpose sums over a joint
+# and those after it.
 UP_TO = np.tri(JOINTS)
 EYE = np.eye(3)
 
 
 class Inertia(NamedTuple):
-    """Of rigid bodies: mass [kg], mass times center of mass [kg m], inertia about the origin [kg
-    m^2]."""
+    """Inertias of rigid bodies.
+
+    They are mass [kg], mass times center of mass [kg m], and inertia about the origin [kg m^2].
+    """
 
     mass: Any
     moment: Any
@@ -50,14 +52,14 @@ class Inertia(NamedTuple):
 
 
 class Robot(NamedTuple):
-    """What does not change; legs and their joints are the first axes.
+    """Constants of the robot; legs and their joints are the first axes.
 
     Attributes:
         trunk: its inertia.
-        links: (4, 3) those of the legs, in their own frames; what is welded to a link is part of
-        it.
+        links: (4, 3) inertias of the legs' links in their own frames, with everything welded to
+            them.
         rotations: (4, 3, 3, 3) of each joint's frame in the link before it.
-        offsets: (4, 3, 3) and where it is.
+        offsets: (4, 3, 3) origin of each joint's frame in the link before it.
         axes: (4, 3, 3) of the joints.
         feet: (4, 3) centers of the balls in the last links.
         radius: of the balls.
@@ -66,7 +68,7 @@ class Robot(NamedTuple):
         damping: (4, 3) velocity gains.
         gravity: (3,).
         dt: length of a step.
-        sweeps: how many.
+        sweeps: number of sweeps.
     """
 
     trunk: Inertia
@@ -94,13 +96,13 @@ class State(NamedTuple):
 
 
 def robot_of(simulation: Simulation, sweeps: int) -> Robot:
-    """What a simulation of a quadruped on a flat floor is made of."""
+    """Read the constants from a simulation of a quadruped on a flat floor."""
     model = simulation.model
     links = {link.name: link for link in model.links}
     after = {name: [joint for joint in model.joints if joint.parent == name] for name in links}
 
     def body(name: str) -> Inertia:
-        """A link and what is welded to it without being turned."""
+        """Inertia of a link and of everything welded to it without rotation."""
         welds = [joint for joint in after[name] if joint.kind == "fixed"]
         parts = [
             (links[name], np.zeros(3)),
@@ -147,13 +149,13 @@ def turned(axes: Any, angle: Any) -> Any:
 
 
 def rotation(quaternion: Any) -> Any:
-    """Of a unit quaternion."""
+    """Rotation matrix of a unit quaternion."""
     u, w = quaternion[:3], quaternion[3]
     return (2 * w * w - 1) * EYE + 2 * jnp.outer(u, u) - 2 * w * jnp.cross(u, EYE)
 
 
 def exponential(w: Any) -> Any:
-    """The quaternion of a rotation vector; smooth at zero, too."""
+    """Quaternion of a rotation vector, also smooth at zero."""
     square = w @ w
     is_small = square < 1e-8
     angle = jnp.sqrt(jnp.where(is_small, 1.0, square))
@@ -162,13 +164,13 @@ def exponential(w: Any) -> Any:
 
 
 def product(a: Any, b: Any) -> Any:
-    """Of two quaternions."""
+    """Product of two quaternions."""
     u, v = a[:3], b[:3]
     return jnp.append(a[3] * v + b[3] * u + jnp.cross(u, v), a[3] * b[3] - u @ v)
 
 
 def moved(V: Any, W: Any) -> Any:
-    """The cross product of twists."""
+    """Cross product of twists."""
     v, w = V[..., :3], V[..., 3:]
     return jnp.concatenate(
         [jnp.cross(w, W[..., :3]) + jnp.cross(v, W[..., 3:]), jnp.cross(w, W[..., 3:])], -1
@@ -176,7 +178,7 @@ def moved(V: Any, W: Any) -> Any:
 
 
 def pushed(V: Any, F: Any) -> Any:
-    """The cross product of a twist and a wrench."""
+    """Cross product of a twist and a wrench."""
     v, w = V[..., :3], V[..., 3:]
     return jnp.concatenate(
         [jnp.cross(w, F[..., :3]), jnp.cross(w, F[..., 3:]) + jnp.cross(v, F[..., :3])], -1
@@ -184,7 +186,7 @@ def pushed(V: Any, F: Any) -> Any:
 
 
 def times(I: Inertia, V: Any) -> Any:  # noqa: E741
-    """The momentum of a body that moves by V."""
+    """Momentum of a body with twist V."""
     v, w = V[..., :3], V[..., 3:]
     linear = I.mass[..., None] * v + jnp.cross(w, I.moment)
     angular = jnp.cross(I.moment, v) + jnp.einsum("...ij,...j->...i", I.inertia, w)
@@ -192,8 +194,10 @@ def times(I: Inertia, V: Any) -> Any:  # noqa: E741
 
 
 def placed(robot: Robot, angles: Any) -> tuple[Any, Inertia, Any]:
-    """Axes of the joints as twists (4, 3, 6), inertias of the links and centers of the feet, all in
-    the trunk."""
+    """Return axes of the joints, inertias of the links and centers of the feet, all in the trunk.
+
+    The axes are twists (4, 3, 6).
+    """
     turns = jnp.einsum("...ij,...jk->...ik", robot.rotations, turned(robot.axes, angles))
     R, p = [turns[:, 0]], [robot.offsets[:, 0]]
     for k in range(1, JOINTS):
@@ -202,8 +206,8 @@ def placed(robot: Robot, angles: Any) -> tuple[Any, Inertia, Any]:
     Rs, ps = jnp.stack(R, 1), jnp.stack(p, 1)
     axes = jnp.einsum("...ij,...j->...i", Rs, robot.axes)
     S = jnp.concatenate([jnp.cross(ps, axes), axes], -1)
-    # About the trunk's origin: the parallel axis theorem, by h = R h', with what p and h have in
-    # common twice.
+    # Parallel axis theorem about the trunk's origin, with h = R h'. The term that p and h have in
+    # common counts twice.
     m, h = robot.links.mass, jnp.einsum("...ij,...j->...i", Rs, robot.links.moment)
     both = jnp.einsum("...i,...j->...ij", ps, h)
     square = (
@@ -218,7 +222,7 @@ def placed(robot: Robot, angles: Any) -> tuple[Any, Inertia, Any]:
 
 
 def mass_matrix(trunk: Inertia, links: Inertia, S: Any) -> Any:
-    """(18, 18), by composite bodies: the motion of a joint moves all that is after it."""
+    """Mass matrix (18, 18) by composite bodies: a joint moves all links after it."""
     composite = Inertia(*(jnp.einsum("kj,lk...->lj...", UP_TO, part) for part in links))
     F = times(composite, S)
     upper = jnp.einsum("lix,ljx->lij", S, F) * UP_TO.T
@@ -230,8 +234,10 @@ def mass_matrix(trunk: Inertia, links: Inertia, S: Any) -> Any:
 
 
 def bias(trunk: Inertia, links: Inertia, S: Any, v: Any, base_acceleration: Any) -> Any:
-    """(18,) forces that hold the joints' rates while the trunk accelerates so, by recursive
-    Newton-Euler."""
+    """Forces (18,) for zero acceleration of the joints at this acceleration of the trunk.
+
+    They follow from recursive Newton-Euler.
+    """
     rates = S * v[BASE:].reshape(LEGS, JOINTS, 1)
     V = v[:BASE] + jnp.einsum("kj,ljx->lkx", UP_TO, rates)
     A = base_acceleration + jnp.einsum("kj,ljx->lkx", UP_TO, moved(V, rates))
@@ -243,8 +249,10 @@ def bias(trunk: Inertia, links: Inertia, S: Any, v: Any, base_acceleration: Any)
 
 
 def impulses(A: Any, b: Any, is_near: Any, mu: float, sweeps: int) -> Any:
-    """Of w = A f + b after sweeps of projected Gauss-Seidel from zero: three rows for each foot,
-    then the motors."""
+    """Solve w = A f + b for f by sweeps of projected Gauss-Seidel from zero.
+
+    There are three rows for each foot, followed by the motors.
+    """
     n = 3 * LEGS
     scale = 1 / jnp.diagonal(A)[:n]
     G, g = (scale[:, None] * A[:n]).reshape(LEGS, 3, -1), (scale * b[:n]).reshape(LEGS, 3)
@@ -255,7 +263,7 @@ def impulses(A: Any, b: Any, is_near: Any, mu: float, sweeps: int) -> Any:
     def foot(f: Any, rows: Any) -> tuple[Any, None]:
         i, G, g, is_near = rows
         before, own = lax.dynamic_slice(f, (i,), (3,)), lax.dynamic_slice(G, (0, i), (3, 3))
-        free = before - G @ f - g  # of each row alone; then what those before it have changed
+        free = before - G @ f - g  # each row alone; changes of earlier rows are added below
         push = jnp.where(is_near, jnp.maximum(free[0], 0), 0.0)
         change = push - before[0]
         first = jnp.clip(free[1] - own[1, 0] * change, -mu * push, mu * push)
@@ -271,7 +279,7 @@ def impulses(A: Any, b: Any, is_near: Any, mu: float, sweeps: int) -> Any:
 
 
 def corrections(A: Any, b: Any, pushed: Any, is_near: Any, sweeps: int) -> Any:
-    """Sweep the corrections of normals, each of which may take back what it has pushed."""
+    """Sweep the corrections of normals, each of which may remove at most its own impulse."""
 
     def foot(c: Any, i: Any) -> tuple[Any, None]:
         free = c[i] - (A[i] @ c + b[i]) / A[i, i]
@@ -284,11 +292,11 @@ def corrections(A: Any, b: Any, pushed: Any, is_near: Any, sweeps: int) -> Any:
 
 
 def step(robot: Robot, state: State, target: Any) -> State:
-    """The state one step later, with targets (4, 3) of the motors."""
+    """Return the state one step later, with targets (4, 3) of the motors."""
     dt, v = robot.dt, state.v
     R = rotation(state.quaternion)
     S, links, feet = placed(robot, state.angles)
-    # Velocities without rows; the trunk's axes turn, its velocity does not.
+    # Free velocity. The trunk's axes rotate while its velocity is constant.
     turning = jnp.cross(v[:3], v[3:BASE]) - R.T @ robot.gravity
     h = bias(robot.trunk, links, S, v, jnp.concatenate([turning, jnp.zeros(3)]))
 
@@ -296,8 +304,7 @@ def step(robot: Robot, state: State, target: Any) -> State:
     centers = state.position + feet @ R.T
     gaps = centers[:, 2] - robot.radius
     on_ground = (centers.at[:, 2].set(0.0) - state.position) @ R
-    # z, y and x of W, in the order that goes with a normal from the foot to the floor
-    # (step/contact_axes.h).
+    # z, y and x of W, in the order for a normal from the foot to the floor (step/contact_axes.h).
     axes = jnp.stack([R[2], R[1], R[0]])
     arms = jnp.broadcast_to(on_ground[:, None], (LEGS, 3, 3))
     W = jnp.concatenate([jnp.broadcast_to(axes, (LEGS, 3, 3)), jnp.cross(arms, axes)], -1)
@@ -317,7 +324,7 @@ def step(robot: Robot, state: State, target: Any) -> State:
     targets = jnp.concatenate([jnp.zeros((LEGS, 3)).at[:, 0].set(of_normals).ravel(), of_motors])
     f = impulses(A, J @ v_free - targets, gaps <= MARGIN, robot.friction, robot.sweeps)
     v = v_free + solved[:, :-1] @ f
-    # Positions take overlap back, velocities do not.
+    # Correct penetration by positions, without adding velocity.
     n = slice(0, 3 * LEGS, 3)
     b = J[n] @ v - jnp.minimum(-ERP / dt * gaps, FASTEST)
     way = v + solved[:, n] @ corrections(A[n, n], b, f[n], gaps <= MARGIN, robot.sweeps)
@@ -333,25 +340,25 @@ def step(robot: Robot, state: State, target: Any) -> State:
 
 
 def start_of(q: Array) -> State:
-    """At rest."""
+    """Return the state at configuration q at rest."""
     return State(
         *(jnp.asarray(x) for x in (q[:3], q[3:7], q[7:].reshape(LEGS, JOINTS), np.zeros(N_V)))
     )
 
 
 def targets_of(q_target: Array) -> Any:
-    """(steps, 4, 3) of a control's (steps, 19)."""
+    """Reshape a control's targets (steps, 19) to (steps, 4, 3)."""
     return jnp.asarray(q_target[:, 7:].reshape(-1, LEGS, JOINTS))
 
 
 def numbers(states: State) -> tuple[Array, Array]:
-    """q and v as robosim has them."""
+    """Return q and v in robosim's layout."""
     angles = states.angles.reshape(*states.angles.shape[:-2], -1)
     return np.concatenate([states.position, states.quaternion, angles], -1), np.asarray(states.v)
 
 
 def run(robot: Robot, start: State, targets: Any) -> State:
-    """The states after each step, with targets (steps, 4, 3)."""
+    """Return the states after each step, with targets (steps, 4, 3)."""
 
     def both(state: State, target: Any) -> tuple[State, State]:
         state = step(robot, state, target)
@@ -361,8 +368,10 @@ def run(robot: Robot, start: State, targets: Any) -> State:
 
 
 def end(robot: Robot, start: State, targets: Any, segment: int | None) -> State:
-    """The last state. To be differentiated with all that steps have computed kept, or only the
-    states at the beginning of every segment of so many steps, which are then taken again.
+    """Return the last state, for differentiation.
+
+    Without `segment` all intermediate results of the steps are stored. Otherwise only the states at
+    the beginning of every `segment` steps are stored, and the steps are computed again.
     """
 
     def one(state: State, target: Any) -> tuple[State, None]:
@@ -382,9 +391,11 @@ def end(robot: Robot, start: State, targets: Any, segment: int | None) -> State:
 def gradient(
     robot: Robot, start: State, direction: Array, segment: int | None = None
 ) -> Callable[[Any], Any]:
-    """The function of targets (steps, 4, 3) that gives how far the trunk ends along a direction in
-    its own axes there, and the gradient of that, the axes held: so robosim tells gradients by q
-    (docs/conventions.md).
+    """Return a function of targets (steps, 4, 3) with the trunk's final displacement and its
+    gradient.
+
+    The displacement is along a direction in the trunk's own axes at the end. The gradient holds
+    these axes fixed, as robosim's gradients with respect to q do (docs/conventions.md).
     """
 
     def reached(targets: Any) -> Any:

@@ -1,5 +1,4 @@
-"""What a long comparison has found so far, in a file, so that one that ended early goes on where it
-was."""
+"""Results of a long comparison in a file, so that an interrupted comparison can be resumed."""
 
 from __future__ import annotations
 
@@ -14,17 +13,18 @@ from harness.report import write_json
 
 
 class KeptTallies:
-    """By scene and solver, of one number of states, one seed, one engine and harness: others are
-    done again.
+    """Tallies by scene and solver, for one number of states, seed, engine and harness.
+
+    Tallies of another number of states, seed, engine or harness are computed again.
 
     Args:
-        file: where; None for nowhere.
-        states: of each scene and solver.
+        file: path of the file; None to keep nothing.
+        states: number of states of each scene and solver.
         seed: of states and directions.
-        parameters: whether gradients by parameters are compared.
+        parameters: True if gradients with respect to parameters are compared.
 
     Raises:
-        SystemExit: the file is none that this has written.
+        SystemExit: the file was not written by this class.
     """
 
     def __init__(self, file: Path | None, states: int, seed: int, *, parameters: bool):
@@ -51,7 +51,7 @@ class KeptTallies:
         return self._found[job]
 
     def add(self, job: tuple[str, str], tally: Tally) -> None:
-        """And write all of them."""
+        """Add a tally and write all tallies."""
         self._found[job] = tally
         if self._file is not None:
             write_json(
@@ -61,7 +61,7 @@ class KeptTallies:
 
 
 def _made_by() -> str:
-    """A digest of the engine and of what compares with it."""
+    """Return a digest of the engine and of the harness."""
     digest = hashlib.sha256()
     for file in (Path(robosim._engine.__file__), *sorted(Path(__file__).parent.glob("*.py"))):
         digest.update(file.read_bytes())

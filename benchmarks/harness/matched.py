@@ -1,5 +1,6 @@
-"""A robot in robosim and in Pinocchio, with coordinates matched by the joints' names, and states of
-it for both."""
+"""A robot in robosim and in Pinocchio, with coordinates matched by joint names, and states for
+both.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +28,16 @@ class Matched:
     """One URDF read by both sides.
 
     Args:
-        robot: which.
+        robot: robot to read.
 
     Attributes:
-        model: ours.
-        source: theirs, a `pinocchio.Model`.
-        links: our link that each of their joints moves.
-        v_order: (n_v,) index into our v for each entry of theirs.
+        model: robosim's model.
+        source: the peer's model, a `pinocchio.Model`.
+        links: robosim's link that each of the peer's joints moves.
+        v_order: (n_v,) index into robosim's v for each entry of the peer's.
 
     Raises:
-        FileNotFoundError: the robot is not there.
+        FileNotFoundError: the robot's file is absent.
     """
 
     def __init__(self, robot: Robot):
@@ -58,7 +59,7 @@ class Matched:
             raise ValueError(f"{robot.name}: the two sides do not have the same joints")
 
     def _columns(self, joint: int) -> tuple[list[int], list[int]]:
-        """Where our q and v hold the coordinates of one of their joints."""
+        """Return the indices in robosim's q and v of the coordinates of a joint of the peer."""
         name = self.source.names[joint]
         if self.model.floating_base and joint == 1:
             name = self.model.joint_names[0]
@@ -69,10 +70,10 @@ class Matched:
         return find(self.model.position_names), find(self.model.velocity_names)
 
     def states(self, n: int, seed: int) -> tuple[States, States]:
-        """Random states, ours and theirs.
+        """Return random states in robosim's and in the peer's coordinates.
 
-        Angles over a whole turn, sliding joints and the base within 1 m, any attitude; v, a and tau
-        standard normal.
+        Angles cover a whole turn, sliding joints and the base lie within 1 m, and the attitude is
+        random; v, a and tau are standard normal.
         """
         rng = np.random.default_rng(seed)
         q = rng.uniform(-1.0, 1.0, (n, self.model.n_q))
@@ -92,7 +93,7 @@ class Matched:
         return States(q, v, a, tau), States(theirs, *permuted)
 
     def ours(self, theirs: np.ndarray, axes: Sequence[int]) -> np.ndarray:
-        """A result of theirs in our order of coordinates, which run along these axes."""
+        """Reorder a result of the peer to robosim's coordinates, which run along these axes."""
         order = [
             self.v_order if k in axes else np.arange(size) for k, size in enumerate(theirs.shape)
         ]

@@ -1,8 +1,8 @@
-"""A model and a floor as MJCF for MuJoCo, coordinates of both, and whether their dynamics agree.
+"""A model and a floor as MJCF for MuJoCo, mapping of coordinates, and a check of the dynamics.
 
-Links that fixed joints weld together become one body, with their masses and inertias added up, as
-MuJoCo steps fewer bodies in less time. What MuJoCo leaves at its defaults (solver, softness of
-contacts, integrator) is left there.
+Links that fixed joints weld together become one body with combined mass and inertia, as MuJoCo is
+faster with fewer bodies. MuJoCo's defaults (solver, softness of contacts, integrator) stay in
+effect.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from robosim.model import Joint, Model
 
 Array = NDArray[np.float64]
 
-GRAVITY = (0.0, 0.0, -9.80665)  # [m/s^2] of models that say nothing else
+GRAVITY = (0.0, 0.0, -9.80665)  # [m/s^2] of models that specify no gravity
 FLOOR = "floor"
 LEAST_MOMENT = 1e-12  # [kg m^2]
 
 
 @dataclass
 class Body:
-    """Links that are one body.
+    """Links that form one body.
 
     Attributes:
         name: of the link whose frame is the body's.
-        joint: that carries it; None of what the world carries and of a floating base.
-        parent: the body that it hangs from, None for the world.
-        X_PB: its frame in the parent's (of the world in W) with its joint at zero.
-        links: their names, with the frame of each in the body's.
+        joint: joint that carries the body; None for bodies of the world and for a floating base.
+        parent: the parent body, None for the world.
+        X_PB: its frame in the parent's frame (of the world in W) with its joint at zero.
+        links: names of the links, with the frame of each in the body's frame.
     """
 
     name: str
@@ -45,11 +45,11 @@ class Body:
 
 
 def bodies(model: Model) -> list[Body]:
-    """Links by bodies, parents first.
+    """Group links into bodies, parents first.
 
     Raises:
-        ValueError: a joint that MuJoCo has no like of: mimic, helical, or floating from anything
-        but the world's frame.
+        ValueError: a joint without counterpart in MuJoCo: mimic, helical, or floating from anything
+            but the world's frame.
     """
     found = [Body(model.root_link, links={model.root_link: np.eye(4)})]
     of_link = {model.root_link: found[0]}
@@ -84,8 +84,7 @@ def is_world(model: Model, body: Body) -> bool:
 
 
 def composite(model: Model, body: Body) -> tuple[float, Array, Array]:
-    """Mass, center of mass (3,) and inertia (3, 3) about it of a body's links together, in its
-    frame."""
+    """Return mass, center of mass (3,) and inertia (3, 3) about it of a body, in its frame."""
     links = {link.name: link for link in model.links}
     parts = [(links[name], X) for name, X in body.links.items() if links[name].mass > 0]
     mass = sum(link.mass for link, _ in parts)
@@ -96,7 +95,7 @@ def composite(model: Model, body: Body) -> tuple[float, Array, Array]:
     inertia = np.zeros((3, 3))
     for (link, X), center in zip(parts, centers, strict=True):
         d = center - com
-        # Of the parallel axes (Steiner).
+        # Parallel axis theorem (Steiner).
         inertia += X[:3, :3] @ link.inertia @ X[:3, :3].T + link.mass * (
             d @ d * np.eye(3) - np.outer(d, d)
         )
@@ -104,8 +103,10 @@ def composite(model: Model, body: Body) -> tuple[float, Array, Array]:
 
 
 def plane_axes(axis: Array) -> Array:
-    """(3, 3) rows x and y of a planar joint's plane and its normal, as
-    `engine/model/joints/planar.h` has them."""
+    """Rows x and y of a planar joint's plane and its normal, (3, 3).
+
+    The axes are those of `engine/model/joints/planar.h`.
+    """
     x, y, z = axis
     sign = np.copysign(1.0, z)
     a = -1 / (sign + z)
@@ -183,11 +184,11 @@ def add_geom(
 def _excluded(
     model: Model, parts: Sequence[Body], has_colliders: set[str], pairs: Iterable[tuple[str, str]]
 ) -> list[tuple[str, str]]:
-    """Bodies that MuJoCo would let touch each other and we do not.
+    """Return the pairs of bodies that MuJoCo would let touch each other and robosim does not.
 
     Raises:
         ValueError: of two bodies only some colliders may touch, or bodies that a joint connects
-        may.
+            may.
     """
     body_of = {c.name: next(b.name for b in parts if c.link in b.links) for c in model.colliders}
     count = {body: sum(b == body for b in body_of.values()) for body in has_colliders}
@@ -200,7 +201,7 @@ def _excluded(
     out = []
     for a, b in combinations(sorted(has_colliders), 2):
         found = wanted.get(frozenset((a, b)), 0)
-        # MuJoCo leaves out what one joint connects, but not from the world.
+        # MuJoCo excludes two bodies that one joint connects, unless one of them is the world.
         is_left_out = any(
             parents[x] == y and not (y == model.root_link and not model.floating_base)
             for x, y in ((a, b), (b, a))
@@ -213,26 +214,26 @@ def _excluded(
 
 
 def name_of(body: Body) -> str:
-    """The name of its element, as one name is MuJoCo's own."""
+    """Return the name of the body's element, as one name is reserved by MuJoCo."""
     return "world_link" if body.name == "world" else body.name
 
 
 def add_bodies(
     world: ElementTree.Element, assets: ElementTree.Element, model: Model
 ) -> tuple[list[Body], dict[str, ElementTree.Element]]:
-    """Put a model with its joints, inertias and colliders below the element of the world.
+    """Add a model with its joints, inertias and colliders below the element of the world.
 
     Returns:
         The bodies, and the element of each link's.
 
     Raises:
-        ValueError: something of it cannot be said in MJCF.
+        ValueError: MJCF cannot express a part of the model.
     """
     parts = bodies(model)
     elements: dict[str, ElementTree.Element] = {}
     of_link: dict[str, ElementTree.Element] = {}
     for body in parts:
-        # Children of links that do not move are children of the world: only those may move freely.
+        # Children of static links become children of the world, as only those may have free joints.
         above = elements.get(body.parent or "", world)
         element = ElementTree.SubElement(above, "body", {"name": name_of(body), **frame(body.X_PB)})
         of_link |= dict.fromkeys(body.links, element)
@@ -244,7 +245,7 @@ def add_bodies(
             ElementTree.SubElement(element, "freejoint", name=model.joint_names[0])
         mass, com, inertia = composite(model, body)
         if mass > 0 and not is_world(model, body):
-            # MuJoCo wants moments above zero, which points of mass do not have.
+            # MuJoCo requires positive moments, which point masses do not have.
             inertia += max(0.0, LEAST_MOMENT - float(np.linalg.eigvalsh(inertia)[0])) * np.eye(3)
             full = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
             ElementTree.SubElement(
@@ -269,18 +270,18 @@ def mjcf(
     friction: float,
     gravity: Sequence[float] = GRAVITY,
 ) -> str:
-    """A model, over a floor at z = 0 where pairs name one.
+    """Return the MJCF of a model, over a floor at z = 0 if pairs name one.
 
     Args:
-        model: of it masses, inertias, joints with limits, damping, dry friction, springs and
-        armature, and colliders.
-        pairs: names of colliders, or `FLOOR`, that may touch, as `Simulation.pairs` has them.
+        model: its masses, inertias, joints with limits, damping, dry friction, springs and
+            armature, and its colliders are used.
+        pairs: names of colliders, or `FLOOR`, that may touch, as in `Simulation.pairs`.
         dt: length of a step [s].
-        friction: Coulomb's mu of everything.
+        friction: Coulomb's mu of all pairs.
         gravity: (3,) [m/s^2].
 
     Raises:
-        ValueError: something of it cannot be said in MJCF.
+        ValueError: MJCF cannot express a part of the model.
     """
     root = ElementTree.Element("mujoco", model=model.name)
     ElementTree.SubElement(
@@ -302,20 +303,20 @@ def mjcf(
 
 
 class Matched:
-    """Coordinates of a model and of MuJoCo's own from its MJCF.
+    """Map between coordinates of a model and of MuJoCo's model from its MJCF.
 
-    MuJoCo tells the linear velocity of a floating joint, and both of a planar one, in fixed axes,
-    we in moving ones: its v is T(q) v of ours.
+    MuJoCo expresses the linear velocity of a floating joint, and the whole velocity of a planar
+    joint, in fixed axes; robosim uses moving axes. MuJoCo's v is T(q) times robosim's v.
 
     Args:
-        model: ours.
+        model: robosim's model.
         peer: a `mujoco.MjModel` of `mjcf(model, ...)`.
     """
 
     def __init__(self, model: Model, peer: Any) -> None:
         self.model, self.peer = model, peer
         kinds = {joint.name: joint.kind for joint in model.joints}
-        self._joints: list[tuple[str, int, int, int, int]] = []  # kind, our q and v, theirs
+        self._joints: list[tuple[str, int, int, int, int]] = []  # kind, robosim's q and v, MuJoCo's
         for name in model.joint_names:
             kind = kinds.get(name, "floating")
             q, v = (
@@ -326,7 +327,7 @@ class Matched:
             self._joints.append((kind, q, v, int(theirs.qposadr[0]), int(theirs.dofadr[0])))
 
     def position(self, q: Array) -> Array:
-        """(nq,) theirs of our q (n_q,)."""
+        """Convert robosim's q (n_q,) to MuJoCo's (nq,)."""
         out = np.zeros(self.peer.nq)
         for kind, i, _, k, _ in self._joints:
             if kind == "floating":
@@ -338,7 +339,7 @@ class Matched:
         return out
 
     def velocity_map(self, q: Array) -> Array:
-        """(nv, n_v) T(q)."""
+        """Return T(q), (nv, n_v)."""
         T = np.zeros((self.peer.nv, self.model.n_v))
         for kind, i, j, _, m in self._joints:
             if kind == "floating":
@@ -352,7 +353,7 @@ class Matched:
         return T
 
     def force(self, tau: Array, qpos: Array) -> Array:
-        """(nv,) theirs of our forces of joints (n_v,), at their configuration (nq,)."""
+        """Convert robosim's joint forces (n_v,) to MuJoCo's (nv,), at MuJoCo's qpos (nq,)."""
         out = np.zeros(self.peer.nv)
         for kind, _, j, k, m in self._joints:
             if kind == "floating":
@@ -371,7 +372,9 @@ class Matched:
         return out
 
     def turning(self, q: Array, v: Array) -> Array:
-        """(nv,) what their acceleration has beside T(q) times ours: the axes turn."""
+        """Difference (nv,) of MuJoCo's acceleration from T(q) times robosim's, due to rotating
+        axes.
+        """
         rates = np.zeros(self.model.n_v)
         for kind, _, j, _, _ in self._joints:
             if kind == "floating":
@@ -381,7 +384,7 @@ class Matched:
         return self.velocity_map(q) @ rates
 
     def put(self, data: Any, q: Array, v: Array, tau: Array) -> None:
-        """Our state and forces of joints into a `mujoco.MjData` that is as new."""
+        """Reset a `mujoco.MjData` and set robosim's state and joint forces."""
         import mujoco
 
         mujoco.mj_resetData(self.peer, data)
@@ -390,8 +393,7 @@ class Matched:
         data.qfrc_applied[:] = T @ tau  # T is orthogonal
 
     def disagreement(self, q: Array, v: Array) -> float:
-        """How far mass matrix and nonlinear effects of both are apart, relative to the largest
-        entry of each."""
+        """Deviation of mass matrix and nonlinear effects, relative to the largest entry of each."""
         import mujoco
 
         data = mujoco.MjData(self.peer)

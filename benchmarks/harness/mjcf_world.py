@@ -1,8 +1,9 @@
 """A simulation's whole world as MJCF: obstacles, pairs that may touch, motors and closures.
 
-MuJoCo has the elliptic cone, its default tolerance and softness, and Euler's integrator, or
-`implicitfast` where motors or springs of joints would be unsteady with that. What it has no like of
-is listed in `Twin.notes`; what no twin can be made of raises a ValueError with the reason.
+MuJoCo is used with the elliptic cone, its default tolerance and softness, and Euler's integrator,
+or `implicitfast` if motors or springs of joints would be unstable with Euler's. Properties without
+a counterpart are listed in `Twin.notes`. A world that cannot be translated raises a ValueError with
+the reason.
 """
 
 from __future__ import annotations
@@ -24,24 +25,24 @@ from robosim.world import JointEquality, PointClosure
 Array = NDArray[np.float64]
 Friction = tuple[float, float, float]  # sliding, torsional [m], rolling [m]
 
-WORLD = ""  # the body of what does not move
-LEAST_MU = 1e-5  # MuJoCo's
+WORLD = ""  # body name of static objects
+LEAST_MU = 1e-5  # MuJoCo's lower bound
 
 
 class Twin:
-    """MuJoCo's like of a simulation.
+    """Counterpart of a simulation in MuJoCo.
 
     Args:
-        simulation: ours.
+        simulation: robosim's simulation.
 
     Attributes:
         xml: the MJCF.
         model: a `mujoco.MjModel`.
         data: a `mujoco.MjData`, which `start` sets.
-        notes: what is not the same there.
+        notes: differences from the simulation.
 
     Raises:
-        ValueError: there is none, with the reason.
+        ValueError: there is no counterpart, with the reason.
     """
 
     def __init__(self, simulation: Simulation) -> None:
@@ -55,15 +56,15 @@ class Twin:
         self._simulation, self._motors = simulation, writer.motors
 
     def disagreement(self, q: Array, v: Array) -> float:
-        """Relative difference of the mass matrices and nonlinear effects of both."""
+        """Return the relative difference of the mass matrices and nonlinear effects of both."""
         return self.matched.disagreement(q, v)
 
     def start(self, q: Array, v: Array) -> None:
-        """Put our state into `data`, which is as new then."""
+        """Reset `data` and set robosim's state."""
         self.matched.put(self.data, q, v, np.zeros(len(v)))
 
     def drive(self, control: Control) -> None:
-        """Set what drives the next steps: forces of joints, and targets of motors.
+        """Set the drive of the next steps: joint forces, and targets of motors.
 
         Raises:
             ValueError: a motor with a position gain has no target.
@@ -84,12 +85,12 @@ class Twin:
 
 
 class _Writer:
-    """MJCF of a simulation, in the order in which its parts are added."""
+    """Writer of the MJCF of a simulation, in the order in which its parts are added."""
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation, self.model = simulation, simulation.model
         self.notes: list[str] = []
-        self.motors: list[tuple[int, int, float, float]] = []  # our q and v, and the gains
+        self.motors: list[tuple[int, int, float, float]] = []  # robosim's q and v, and the gains
         root = ElementTree.Element("mujoco", model=self.model.name)
         ElementTree.SubElement(
             root, "compiler", angle="radian", autolimits="true", inertiafromgeom="false"
@@ -119,7 +120,7 @@ class _Writer:
         self.root.insert(1, option)
 
     def _add_objects(self) -> tuple[list[str], list[str]]:
-        """Names of geoms and of their bodies, in the order of `Simulation.objects`."""
+        """Return names of geoms and of their bodies, in the order of `Simulation.objects`."""
         if self.simulation.world.scene.attachments:
             raise ValueError("objects that links hold are not written")
         body_of = {link: body.name for body in self.parts for link in body.links}
@@ -134,14 +135,16 @@ class _Writer:
         return names, bodies
 
     def _add_pairs(self) -> None:
-        """Write frictions, exclude what MuJoCo would let touch, and name what it would not."""
+        """Write frictions, exclude pairs that may not touch, and name pairs that MuJoCo would
+        exclude.
+        """
         pairs: list[tuple[int, int]] = [(int(a), int(b)) for a, b in self.simulation._scene.pairs]
         frictions = self._frictions()
         own = _of_geoms(len(self.names), pairs, frictions)
         geoms = {element.get("name"): element for element in self.root.iter("geom")}
         for name, friction in zip(self.names, own, strict=True):
             element = geoms[name]
-            if friction is None:  # nothing touches it
+            if friction is None:  # the geom has no pairs
                 element.set("contype", "0")
                 element.set("conaffinity", "0")
                 continue
@@ -156,7 +159,7 @@ class _Writer:
         count: dict[str, int] = {}
         for body, friction in zip(self.bodies, own, strict=True):
             count[body] = count.get(body, 0) + (friction is not None)
-        # MuJoCo leaves out what one joint connects, but not from what does not move.
+        # MuJoCo excludes two bodies that one joint connects, unless one of them is static.
         root = self.parts[0].name if not self.model.floating_base else None
         parents = {body.name: body.parent for body in self.parts if body.parent != root}
         names = {body.name: name_of(body) for body in self.parts} | {WORLD: "world"}
@@ -172,7 +175,7 @@ class _Writer:
                         contact, "exclude", body1=names[body_a], body2=names[body_b]
                     )
                 named += found
-        # Pairs that are named touch whatever filters say of their bodies.
+        # Named pairs may touch regardless of the filters of their bodies.
         for k in sorted(set(named)):
             a, b = pairs[k]
             mu, torsion, rolling = (max(x, LEAST_MU) for x in frictions[k])
@@ -185,7 +188,7 @@ class _Writer:
             self.notes.append(f"{len(set(named))} pairs named")
 
     def _frictions(self) -> list[Friction]:
-        """Frictions of the pairs, in the order of `Simulation.pairs`."""
+        """Return the frictions of the pairs, in the order of `Simulation.pairs`."""
         values = self.simulation.parameters
         if np.any(values["restitution"] > 0):
             self.notes.append("MuJoCo has no restitution")
@@ -273,14 +276,17 @@ def add_obstacle(
 def _add_height_field(
     world: ElementTree.Element, assets: ElementTree.Element, name: str, terrain: Terrain, X: Array
 ) -> None:
-    """As a field whose rows go along y, about its middle, from its lowest height up."""
+    """Add a height field to MuJoCo's model.
+
+    Its rows are along y, its origin is the center, and its heights start from the lowest one.
+    """
     H = terrain.heights
     low, high = float(H.min()), float(H.max())
     half = [(n - 1) * d / 2 for n, d in zip(H.shape, terrain.spacing, strict=True)]
     asset = f"{name}/heights"
     ElementTree.SubElement(
         assets, "hfield", name=asset, nrow=str(H.shape[1]), ncol=str(H.shape[0]),
-        # The file's rows begin at the far end of y.
+        # The rows of the file begin at the far end of y.
         elevation=numbers(((H - low) / max(high - low, 1e-9)).T[::-1].ravel()),
         size=numbers((*half, max(high - low, 1e-9), max(terrain.depth, 1e-3))),
     )  # fmt: skip
@@ -292,14 +298,14 @@ def _add_height_field(
 
 
 def _by_parts(choose: Callable[[float, float], float], a: Friction, b: Friction) -> Friction:
-    """Sliding, torsional and rolling friction, each chosen of two."""
+    """Choose sliding, torsional and rolling friction, each from two values."""
     return choose(a[0], b[0]), choose(a[1], b[1]), choose(a[2], b[2])
 
 
 def _of_geoms(
     count: int, pairs: Iterable[tuple[int, int]], frictions: Iterable[Friction]
 ) -> list[Friction | None]:
-    """The least friction of each geom's pairs; None of those without any."""
+    """Return the least friction of each geom's pairs; None for geoms without pairs."""
     own: list[Friction | None] = [None] * count
     for pair, friction in zip(pairs, frictions, strict=True):
         for i in pair:
@@ -309,7 +315,7 @@ def _of_geoms(
 
 
 def _together(a: Friction | None, b: Friction | None) -> Friction | None:
-    """What MuJoCo makes of two geoms."""
+    """Return the friction that MuJoCo derives from two geoms, or None."""
     if a is None or b is None:
         return None
     larger = _by_parts(max, a, b)
@@ -317,7 +323,7 @@ def _together(a: Friction | None, b: Friction | None) -> Friction | None:
 
 
 def _dimension(friction: Friction) -> int:
-    """MuJoCo's number of rows of a contact with these."""
+    """Return MuJoCo's number of rows of a contact with this friction."""
     mu, torsion, rolling = friction
     if rolling > 0:
         return 6

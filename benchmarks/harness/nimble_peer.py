@@ -1,11 +1,10 @@
-"""A model over a floor in Nimble, where it is installed, its Jacobians, and how far these are from
-its own differences.
+"""A model over a floor in Nimble, if installed, its Jacobians, and their errors from differences.
 
-`nimblephysics` runs with NumPy before 2 only. Its module of C++ is used by itself: the package
-around it also loads PyTorch. Links that fixed joints weld together become one body, as in
-`mjcf.py`; meshes are written to files for it. Its world has y upwards, as of contacts whose normal
-is along z it has no gradients. Bodies that a joint connects do not touch, nor does what is fixed,
-but for the floor.
+The differences are of Nimble's own step. `nimblephysics` runs with NumPy before 2 only. Its C++
+module is used directly, because the Python package around it also loads PyTorch. Links that fixed
+joints weld together become one body, as in `mjcf.py`. Meshes are written to files for Nimble. The
+world has y upwards, as Nimble has no gradients of contacts whose normal is along z. Bodies that a
+joint connects do not touch, nor do static bodies except the floor.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ from robosim.model import Joint, Model
 
 Array = NDArray[np.float64]
 
-GROUND = (20.0, 0.1, 20.0)  # [m] the box whose upper face is the floor
+GROUND = (20.0, 0.1, 20.0)  # [m] box whose upper face is the floor
 UPWARDS = np.array(
     [[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]]
-)  # of our W in its world: z becomes y
+)  # rotation of W in Nimble's world: z becomes y
 LONGEST = (1e-5, 3e-6)  # [rad, m, rad/s, m/s, N m or N] of Ridders' differences
-AGREEMENT = 1e-6  # of these
+AGREEMENT = 1e-6  # required agreement of both differences
 MESH_FORMAT = "stl"
 
 
 def load() -> Any | None:
-    """Its module; None where it is not installed, or NumPy is one that it cannot be used with."""
+    """Return Nimble's module, or None if it is not installed or not compatible with this NumPy."""
     if int(metadata.version("numpy").split(".")[0]) >= 2:
         return None
     try:
@@ -47,12 +46,12 @@ def load() -> Any | None:
 
 
 class Error(NamedTuple):
-    """Of Jacobians.
+    """Error of Jacobians.
 
     Attributes:
-        largest: difference from differences of the step, relative to the largest entry, or to 1.
-        open: share of entries of which no differences are to be had: the step jumps beside the
-        state, or bends.
+        largest: deviation from differences of the step, relative to the largest entry, or to 1.
+        open: fraction of entries without valid differences, as the step has a jump or a kink next
+            to the state.
     """
 
     largest: float
@@ -64,16 +63,16 @@ class NimbleWorld:
 
     Args:
         library: from `load`.
-        model: of it masses, inertias, joints with damping, dry friction and limits, and colliders.
+        model: its masses, inertias, joints with damping, dry friction and limits, and its colliders
+            are used.
         pairs: names of colliders, or `FLOOR`, that may touch.
         dt: length of a step [s].
-        friction: Coulomb's mu of everything.
+        friction: Coulomb's mu of all pairs.
 
     Raises:
-        ValueError: something of it is not said here: joints that are not floating, planar,
-        prismatic or revolute,
-            shapes that are not spheres, boxes, capsules, cylinders or convex meshes, springs or
-            armature.
+        ValueError: a part of the model is not supported here: joints that are not floating, planar,
+            prismatic or revolute, shapes that are not spheres, boxes, capsules, cylinders or convex
+            meshes, springs or armature.
     """
 
     def __init__(
@@ -93,7 +92,7 @@ class NimbleWorld:
         self.skeleton = library.dynamics.Skeleton()
         self.skeleton.setSelfCollisionCheck(any(FLOOR not in pair for pair in pairs))
         self.skeleton.setAdjacentBodyCheck(False)
-        self._joints: list[tuple[str, str]] = []  # kind and name, in the order of its coordinates
+        self._joints: list[tuple[str, str]] = []  # kind and name, in Nimble's order
         self._friction = friction
         with tempfile.TemporaryDirectory() as folder:
             self._meshes = Path(folder)
@@ -105,7 +104,7 @@ class NimbleWorld:
             self._add_floor()
 
     def _add(self, body: Body, nodes: dict[str, Any]) -> Any:
-        """Its node."""
+        """Add a body and return its node."""
         base = "floating" if self.model.floating_base else "fixed"
         kind = base if body.joint is None else body.joint.kind
         create = {
@@ -191,8 +190,11 @@ class NimbleWorld:
         self.world.addSkeleton(ground)
 
     def _coordinates(self) -> list[tuple[str, int, int, int]]:
-        """Of each joint in its order: its kind, where our q and v of it begin, and how many v there
-        are."""
+        """Return each joint in Nimble's order.
+
+        Returns:
+            Kind of the joint, its first indices in robosim's q and v, and its number of velocities.
+        """
         positions = [name.split("/")[0] for name in self.model.position_names]
         velocities = [name.split("/")[0] for name in self.model.velocity_names]
         return [
@@ -201,7 +203,7 @@ class NimbleWorld:
         ]
 
     def velocity_map(self, q: Array) -> Array:
-        """(n_v, n_v) T(q), orthogonal: its velocities are T(q) times ours."""
+        """Return T(q), (n_v, n_v) and orthogonal: Nimble's velocities are T(q) times robosim's."""
         T = np.zeros((self.model.n_v, self.model.n_v))
         row = 0
         for kind, i, j, width in self._coordinates():
@@ -216,7 +218,7 @@ class NimbleWorld:
         return T
 
     def put(self, q: Array, v: Array, tau: Array) -> None:
-        """Our state and forces of joints."""
+        """Set robosim's state and joint forces."""
         out: list[float] = []
         for kind, i, _, width in self._coordinates():
             if kind == "floating":
@@ -227,13 +229,13 @@ class NimbleWorld:
         self._start([np.array(out), T @ v, T @ tau])
 
     def _start(self, numbers: Sequence[Array]) -> None:
-        """Positions, velocities and forces of its own."""
+        """Set positions, velocities and forces in Nimble's coordinates."""
         self.world.setPositions(numbers[0])
         self.world.setVelocities(numbers[1])
         self.world.setControlForces(numbers[2])
 
     def disagreement(self, q: Array) -> float:
-        """How far mass matrices are apart, relative to the largest entry."""
+        """Return the deviation of the mass matrices, relative to the largest entry."""
         self.put(q, np.zeros(self.model.n_v), np.zeros(self.model.n_v))
         T, M = self.velocity_map(q), self.model.mass_matrix(q)
         return float(
@@ -241,15 +243,16 @@ class NimbleWorld:
         )
 
     def contacts(self) -> int:
-        """Of the step from where it is."""
+        """Return the number of contacts of the step from the current state."""
         self.nimble.neural.forwardPass(self.world, True)
         return int(self.world.getLastCollisionResult().getNumContacts())
 
     def jacobians(self) -> tuple[Array, ...]:
-        """All of a step from where it is, which stays so, (n_v, n_v) each.
+        """Return all Jacobians of a step from the current state, which does not change; (n_v, n_v)
+        each.
 
-        Of the next positions by positions and velocities, and of the next velocities by both and by
-        forces.
+        Jacobians of the next positions with respect to positions and velocities, and of the next
+        velocities with respect to positions, velocities and forces.
         """
         snapshot, world = self.nimble.neural.forwardPass(self.world, True), self.world
         return (
@@ -261,8 +264,10 @@ class NimbleWorld:
         )
 
     def error(self) -> Error:
-        """How far these are from Ridders differences of its own step, where such differences of two
-        lengths agree."""
+        """Return the deviation of the Jacobians from Ridders' differences of Nimble's own step.
+
+        Entries count where differences of two lengths agree.
+        """
         wide, close = (np.concatenate(self._differences(longest)) for longest in LONGEST)
         found = np.concatenate(self.jacobians())
         largest = max(1.0, float(np.abs(found).max()))

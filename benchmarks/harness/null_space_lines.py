@@ -1,17 +1,16 @@
-"""Short straight lines of a Panda, and whether joints can follow them at all: a dense search over
-closed forms.
+"""Short straight lines of a Panda, and an exhaustive test of whether its joints can follow them.
 
-With joint 7 given the rest has a closed form (the idea of He and Liu, "Analytical inverse
-kinematics for Franka Emika Panda", RCAR 2021; derived anew here). Axes 1 to 3 meet at the shoulder
-S, axes 5 and 6 at the wrist W, and the offsets of the elbow lie in the plane of S, the elbow and W,
-so that the distance of S and W gives joint 4; the plane's turn about SW follows from axis 6 being
-square to axis 5; what is left are Euler angles. Two solutions each of joint 4, of the turn and of
-the shoulder: eight branches.
+For a given joint 7 the other joints have a closed form (the idea of He and Liu, "Analytical inverse
+kinematics for Franka Emika Panda", RCAR 2021; derived independently here). Axes 1 to 3 intersect at
+the shoulder S, axes 5 and 6 at the wrist W, and the offsets of the elbow lie in the plane of S, the
+elbow and W. The distance of S and W therefore determines joint 4. The rotation of the plane about
+SW follows from axis 6 being perpendicular to axis 5. The remaining joints are Euler angles. Joint
+4, the rotation and the shoulder have two solutions each: eight branches.
 
-On every rung of the line a grid over joint 7 gives all configurations there are. Those that are
-neighbors, on the grid or from rung to rung, within limits and free, are connected where no joint
-moves by more than a step; a line can be followed where the last rung is connected with the start.
-Nothing here knows Jacobians, null spaces or the planner.
+At every rung of the line a grid over joint 7 yields all configurations. Neighbors, on the grid or
+from rung to rung, that are within limits and free are connected if no joint moves by more than a
+step. A line can be followed if the last rung is connected with the start. Jacobians, null spaces
+and the planner are not used here.
 """
 
 from __future__ import annotations
@@ -30,15 +29,17 @@ FloatArray = NDArray[np.float64]
 SHOULDER, UPPER, FOREARM, ELBOW, HAND, FLANGE = 0.333, 0.316, 0.384, 0.0825, 0.088, 0.107  # [m]
 GRID = 0.005  # of joint 7 [rad]
 RUNG = 0.003  # [m]
-# That a joint moves at most between two neighbors [rad]: more would let it jump from branch to
-# branch.
+# Largest motion of a joint between two neighbors [rad]. A larger value would allow jumps between
+# branches.
 STEP = 0.1
 
 
 def random_lines(
     model: Model, link: str, n: int, seed: int = 0
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Free configurations, and the pose of a link moved by 0.1 to 0.3 m in a random direction."""
+    """Yield free configurations, and poses of a link translated by 0.1 to 0.3 m in a random
+    direction.
+    """
     rng = np.random.default_rng(seed)
     scene = Scene().compile(model)
     while n > 0:
@@ -54,7 +55,7 @@ def random_lines(
 
 
 def _about(axis: int, angle: FloatArray) -> FloatArray:
-    """(..., 3, 3) rotations about a coordinate axis."""
+    """Rotations (..., 3, 3) about a coordinate axis."""
     a, b = (axis + 1) % 3, (axis + 2) % 3
     R = np.zeros((*np.shape(angle), 3, 3))
     R[..., axis, axis] = 1
@@ -65,8 +66,10 @@ def _about(axis: int, angle: FloatArray) -> FloatArray:
 
 
 def configurations(X: FloatArray, q7: FloatArray) -> FloatArray:
-    """(8, m, 7) those with the flange at X (4, 4) and joint 7 at q7 (m,); NaN where a branch has
-    none."""
+    """Configurations (8, m, 7) with the flange at X (4, 4) and joint 7 at q7 (m,).
+
+    NaN where a branch has no solution.
+    """
     quarter = _about(0, np.array(np.pi / 2))
     R7, p = X[:3, :3], X[:3, 3]
     R6 = R7 @ np.swapaxes(_about(2, q7), 1, 2) @ quarter.T
@@ -86,9 +89,9 @@ def configurations(X: FloatArray, q7: FloatArray) -> FloatArray:
         for sign4 in (1, -1):
             q4 = np.arctan2(Q, P) + sign4 * np.arccos((D**2 - K) / np.hypot(P, Q))
             s, c = np.sin(q4), np.cos(q4)
-            # S to W in axes x3 and z3.
+            # Vector from S to W along axes x3 and z3.
             x, z = ELBOW - ELBOW * c - FOREARM * s, UPPER - ELBOW * s + FOREARM * c
-            # z5 = along u + across n, square to z6; n = cos(phi) e1 + sin(phi) e2.
+            # z5 = along u + across n, perpendicular to z6; n = cos(phi) e1 + sin(phi) e2.
             along, across = (c * z - s * x) / D, (s * z + c * x) / D
             a, b = across * (e1 * z6).sum(1), across * (e2 * z6).sum(1)
             turn = np.arccos(-along * (u * z6).sum(1) / np.hypot(a, b))
@@ -108,7 +111,7 @@ def configurations(X: FloatArray, q7: FloatArray) -> FloatArray:
                     q[:, :6] = np.remainder(q[:, :6] + np.pi, 2 * np.pi) - np.pi
                     q[:, 5] = np.where(
                         q[:, 5] < -0.5, q[:, 5] + 2 * np.pi, q[:, 5]
-                    )  # whose limits are -1 to 215 degrees
+                    )  # its limits are -1 to 215 degrees
                     out[branch] = q
                     branch += 1
     out[np.isnan(out).any(axis=2)] = np.nan
@@ -116,8 +119,10 @@ def configurations(X: FloatArray, q7: FloatArray) -> FloatArray:
 
 
 def can_be_followed(model: Model, link: str, start: FloatArray, X: FloatArray) -> bool:
-    """Search for a motion, within limits and free, that takes the link along the line from start
-    (n_q,) to X."""
+    """Search for a motion that takes the link along the line from start (n_q,) to X.
+
+    The motion has to be within limits and free.
+    """
     scene = Scene().compile(model)
     X0 = model.frame_pose(start, link)
     lower, upper = model.limits.lower[:7], model.limits.upper[:7]
@@ -133,11 +138,11 @@ def can_be_followed(model: Model, link: str, start: FloatArray, X: FloatArray) -
         valid[valid] &= ((q[valid] >= lower) & (q[valid] <= upper)).all(axis=1)
         full = np.tile(start, (int(valid.sum()), 1))
         full[:, :7] = q[valid]
-        if k % 20 == 0 and len(full):  # the closed form itself
+        if k % 20 == 0 and len(full):  # check of the closed form itself
             assert np.abs(model.frame_pose(full[0], link) - pose).max() < 1e-6
         valid[valid] &= ~scene.collides_many(full)
         q[~valid] = np.nan
-        alive = valid.any(axis=1)  # branches
+        alive = valid.any(axis=1)  # branches with a solution
         q, valid = q[alive], valid[alive]
         if not len(q):
             return False
@@ -148,8 +153,8 @@ def can_be_followed(model: Model, link: str, start: FloatArray, X: FloatArray) -
         else:
             come = np.zeros_like(valid)
             for shift in (-1, 0, 1):
-                # From grid point i of any branch to i + shift: branches meet where their square
-                # roots vanish.
+                # Connect grid point i of any branch with i + shift. Branches touch where their
+                # square roots vanish.
                 there, here = _pair(len(grid), shift)
                 gaps = np.abs(before[:, None, there] - q[None, :, here]).max(axis=3)
                 come[:, here] |= ((gaps <= STEP) & reached[:, None, there]).any(axis=0)
@@ -166,8 +171,7 @@ def _pair(n: int, shift: int) -> tuple[slice, slice]:
 
 
 def _spread(q: FloatArray, reached: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Reach of motions at one pose: from grid point to grid point, and between branches where they
-    meet."""
+    """Extend reached configurations at one pose along the grid, and between branches that touch."""
     links = [
         np.abs(q[:, None, there] - q[None, :, here]).max(axis=3) <= STEP
         for there, here in (_pair(q.shape[1], 1), _pair(q.shape[1], 0))

@@ -1,5 +1,8 @@
-"""OMPL's RRTConnect as it comes: real vector space, 1 % resolution, range by its own rule; validity
-from `is_free`."""
+"""OMPL's RRTConnect with its defaults: real vector space, 1 % resolution, its own rule for the
+range.
+
+Validity is from `is_free`.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class OmplResult:
-    """One query: whether solved exactly, processor seconds of `solve` alone, state checks, the path
-    (p, n), and what OMPL's own simplification makes of it.
+    """Result of one query.
+
+    It has a flag for an exact solution, processor seconds of `solve` alone, state checks, the path
+    (p, n), and the path after OMPL's own simplification.
     """
 
     solved: bool
@@ -24,7 +29,7 @@ class OmplResult:
 
 
 def silence() -> None:
-    """No messages from OMPL on the console."""
+    """Suppress messages of OMPL on the console."""
     from ompl import util
 
     util.setLogLevel(util.LOG_ERROR)
@@ -41,12 +46,11 @@ def rrt_connect(
     simplify: bool = False,
     step: float | None = None,
 ) -> OmplResult:
-    """Plan from start to goal (n,) within joint limits (n,). Construction and set-up are not timed,
-    the search is.
+    """Plan from start to goal (n,) within joint limits (n,).
 
-    With `simplify` also shorten the path as SimpleSetup.simplifySolution does, without a limit of
-    time. `step` is between states that are looked at, Euclidean; by default it is 1 % of the
-    space's extent.
+    Only the search is timed, not construction and set-up. With `simplify` the path is also
+    shortened as by SimpleSetup.simplifySolution, without a limit of time. `step` is the Euclidean
+    distance between checked states; by default it is 1 % of the space's extent.
     """
     from ompl import base, geometric
 
@@ -100,8 +104,7 @@ def _states(path, n: int) -> np.ndarray:
 
 
 def call_cost(is_free: Callable[[Sequence[float]], bool], n: int, calls: int) -> float:
-    """Seconds of processor time per validity check as OMPL makes it, through Python, of a checker
-    of n joints."""
+    """Processor time [s] per validity check as OMPL calls it, through Python, for n joints."""
     from ompl import base
 
     space = base.RealVectorStateSpace(n)
@@ -124,5 +127,5 @@ def call_cost(is_free: Callable[[Sequence[float]], bool], n: int, calls: int) ->
     for i in range(n):
         ends[0][i], ends[1][i] = -1.0, 1.0
     begin = time.thread_time()
-    information.checkMotion(ends[0], ends[1])  # one motion, `calls` states, one entry from Python
+    information.checkMotion(ends[0], ends[1])  # one motion, `calls` states, one call from Python
     return (time.thread_time() - begin) / max(checks, 1)

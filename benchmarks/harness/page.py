@@ -6,8 +6,9 @@ from pathlib import Path
 
 
 def write(path: Path, text: str, name: str) -> None:
-    """Put text between the lines ``<!-- begin NAME ...`` and ``<!-- end NAME -->`` of a page, or
-    into a new file.
+    """Replace the text between the markers of a page, or write it to a new file.
+
+    The markers are the lines ``<!-- begin NAME ...`` and ``<!-- end NAME -->``.
 
     Args:
         path: of the page.
@@ -15,7 +16,7 @@ def write(path: Path, text: str, name: str) -> None:
         name: in the markers, such as ``"dynamics tables"``.
 
     Raises:
-        ValueError: a file that is there has no such markers.
+        ValueError: an existing file has no such markers.
     """
     if not path.exists():
         path.write_text(text, encoding="utf-8")

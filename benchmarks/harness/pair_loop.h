@@ -1,25 +1,24 @@
-// One shape pair after the other over prepared poses, each query timed by itself: the same loop for
-// both sides of bench_collision.py. A side is a class `Side` with
+// Loop over pairs of shapes with prepared poses that times each query: the same loop for both sides
+// of bench_collision.py. A side is a class `Side` with
 //
-//   void add(const ShapeData& A, const ShapeData& B)     one more pair of shapes
-//   void place(std::size_t n, const double* X_WA, const double* X_WB)   n poses, each a row-major
-//                                                                       4x4 matrix
-//   Memory memory(std::size_t pair)                      what its queries have cached
-//   void restore(std::size_t pair, const Memory&)        and put back; a Memory{} for nothing
+//   void add(const ShapeData& A, const ShapeData& B)     add a pair of shapes
+//   void place(std::size_t n, const double* X_WA, const double* X_WB)   set n poses, each a
+//                                                        row-major 4x4 matrix
+//   Memory memory(std::size_t pair)                      return the cache of the pair's queries
+//   void restore(std::size_t pair, const Memory&)        restore the cache; Memory{} empties it
 //   Answer distance(std::size_t pair, std::size_t pose)  signed distance with witness points
 //   bool overlap(std::size_t pair, std::size_t pose)
-//   double factors(std::size_t pair, std::size_t pose)   of the derivatives of the witness that
-//                                                        `distance` gave there last
+//   double factors(std::size_t pair, std::size_t pose)   factors of the derivatives of the witness
+//                                                        from the last `distance` at this pose
 //   double dense(std::size_t pair, std::size_t pose)     the same derivatives as 120 numbers
 //   double plane(std::size_t pair, std::size_t pose, const double* normal)   distance of the planes
-//                                                                            with this normal in W
-//                                                        that support the shapes from within the
-//                                                          gap: a bound from below
-//   void guess(int)                                      how queries start
+//                                                        with this normal in W that support the
+//                                                        shapes from within the gap: a lower bound
+//   void guess(int)                                      set the initial guess of queries
 //
-// Pose k belongs to pair k / n_per_pair. A pose is asked some times in a row, each time from the
-// same memory, as the counters of some processors step by 10 ns. Times are ticks between two reads
-// of the counter, less those between two reads with nothing in between.
+// Pose k belongs to pair k / n_per_pair. Each pose is queried several times in a row from the same
+// memory, as the counters of some processors advance by 10 ns. Times are differences of two reads
+// of the counter, minus the difference of two reads in immediate succession.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +33,7 @@
 
 namespace pair_loop {
 
-// type 0 sphere (radius), 1 box (three full sizes), 2 capsule, 3 cylinder (radius, length), 4
+// Types: 0 sphere (radius), 1 box (three full sizes), 2 capsule, 3 cylinder (radius, length), 4
 // half-space z <= 0, 5 convex (n_vertices x 3 vertices, n_faces x 3 indices), 6 ellipsoid (three
 // radii), 7 cone (radius, length), 8 triangle (vertices).
 struct ShapeData {
@@ -52,7 +51,7 @@ struct Answer {
 
 enum Operation { distance, overlap, factors, dense };
 
-// Ordered: the reads stay before and after what is timed.
+// Fenced, so that the counter is read strictly before and after the timed code.
 inline std::uint64_t ticks() {
 #if defined(__x86_64__)
   _mm_lfence();
@@ -93,7 +92,7 @@ template <class Side>
 struct Loop {
   Side side;
   std::size_t n_pairs = 0, n_poses = 0;
-  double sink = 0;  // of results, so that no query is left out
+  double sink = 0;  // sum of results, so that no query is optimized away
 
   static constexpr int repeats = 16;
 
@@ -102,8 +101,8 @@ struct Loop {
     if (operation == overlap) return side.overlap(pair, k);
     return operation == factors ? side.factors(pair, k) : side.dense(pair, k);
   }
-  // One pass over all poses. cold: memories are emptied before each query, else before the first of
-  // a pair.
+  // Run once over all poses. cold: memories are emptied before each query, else only before the
+  // first query of a pair.
   void run(Operation operation, bool cold, double* seconds) {
     static const double per_second = ticks_per_second(), empty = empty_ticks();
     const std::size_t n_per_pair = n_poses / n_pairs;
@@ -126,7 +125,7 @@ struct Loop {
 
 #define PAIR_LOOP_EXPORT __attribute__((visibility("default")))
 
-// The C interface, for pair_loop.py.
+// C interface for pair_loop.py.
 #define PAIR_LOOP_OF(Side)                                                                       \
   extern "C" {                                                                                   \
   using pair_loop::ShapeData;                                                                    \

@@ -1,4 +1,6 @@
-"""Queries between two shapes in C++ loops over prepared poses, ours and coal's (`pair_loop.h`)."""
+"""Queries between two shapes in C++ loops over prepared poses, robosim's and coal's
+(`pair_loop.h`).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ FLOORS = ("base", "spatial", "geometry")
 
 
 class Operation(IntEnum):
-    """What is timed, as `pair_loop.h` numbers it."""
+    """Timed queries, as numbered in `pair_loop.h`."""
 
     DISTANCE = 0
     OVERLAP = 1
@@ -27,7 +29,7 @@ class Operation(IntEnum):
 
 
 class Answer(NamedTuple):
-    """How two shapes lie, see `robosim.geometry.Witness`."""
+    """Signed distance with witness points, see `robosim.geometry.Witness`."""
 
     distance: float
     p_WA: np.ndarray
@@ -65,7 +67,7 @@ def _declared(file: Path) -> ctypes.CDLL:
 
 
 def load_ours() -> ctypes.CDLL:
-    """The engine's side, compiled from the checkout when the cache does not hold it.
+    """Return the engine's library, compiled from the checkout if it is not in the cache.
 
     Raises:
         RuntimeError: no C++ compiler or CMake, or their own message.
@@ -74,7 +76,7 @@ def load_ours() -> ctypes.CDLL:
 
 
 def load_coal() -> ctypes.CDLL:
-    """coal's side, compiled against its wheel when the cache does not hold it.
+    """Return coal's library, compiled against its wheel if it is not in the cache.
 
     Raises:
         RuntimeError: no C++ compiler, or the compiler's own message.
@@ -105,9 +107,9 @@ class PairLoop:
 
     Args:
         library: from `load_ours` or `load_coal`.
-        pairs: (A, B) each.
-        X_WA: (n, 4, 4) poses: the first n / len(pairs) belong to the first pair, and so on.
-        X_WB: the same of B.
+        pairs: (A, B) of each.
+        X_WA: (n, 4, 4) poses of A: the first n / len(pairs) belong to the first pair, and so on.
+        X_WB: (n, 4, 4) poses of B.
     """
 
     def __init__(
@@ -132,28 +134,31 @@ class PairLoop:
             self._library.pairs_delete(self._loop)
 
     def guess(self, kind: int) -> None:
-        """How coal's queries start: 0 its default, 1 bounding volumes, 2 the last answer."""
+        """Set coal's initial guess: 0 its default, 1 bounding volumes, 2 the last answer."""
         self._library.pairs_guess(self._loop, kind)
 
     def seconds(self, operation: Operation, *, cold: bool) -> np.ndarray:
-        """(n,) of one query per pose; cold: without what earlier ones left."""
+        """Time [s] of one query per pose, (n,); cold: with an empty cache."""
         out = np.zeros(self.n)
         self._library.pairs_run(self._loop, int(operation), cold, out.ctypes.data)
         return out
 
     def answer(self, pose: int) -> Answer:
-        """The signed distance with witness points."""
+        """Return the signed distance with witness points."""
         out = np.zeros(10)
         self._library.pairs_answer(self._loop, pose // self.n_per_pair, pose, out.ctypes.data)
         return Answer(float(out[0]), out[1:4], out[4:7], out[7:])
 
     def overlap(self, pose: int) -> bool:
-        """Whether the shapes overlap."""
+        """Return True if the shapes overlap."""
         return bool(self._library.pairs_overlap(self._loop, pose // self.n_per_pair, pose))
 
     def plane(self, pose: int, normal: np.ndarray) -> float:
-        """Distance of the planes with a normal that the shapes touch from within the gap: no more
-        than their own."""
+        """Distance of the supporting planes of both shapes with a given normal, from within the
+        gap.
+
+        It is a lower bound of the distance of the shapes.
+        """
         normal = np.ascontiguousarray(normal, dtype=float)
         return float(
             self._library.pairs_plane(self._loop, pose // self.n_per_pair, pose, normal.ctypes.data)
@@ -161,7 +166,7 @@ class PairLoop:
 
 
 def _data(shape: Any) -> tuple[_ShapeData, Any]:
-    """The shape as the loops take it, and what has to live as long."""
+    """Return the shape as the loops take it, and the objects that must stay alive as long."""
     numbers = coal_checker.shape_numbers(shape)
     size, vertices, faces = numbers[1:]
     data = _ShapeData(

@@ -1,5 +1,4 @@
-"""A pendulum of any number of links: the family of robots that cost is measured over, and that
-closed forms know."""
+"""A pendulum of any number of links, for measurements of cost and comparisons with closed forms."""
 
 from __future__ import annotations
 
@@ -12,19 +11,18 @@ from robosim.model import Model, ModelBuilder
 def pendulum(
     links: int, *, length: float = 1.0, mass: float = 1.0, thickness: float = 0.02
 ) -> Model:
-    """Equal rods, each hinged to the end of the one above, that swing in the x-z plane and hang
-    down at zero.
+    """Equal rods, each hinged to the end of the one above.
 
-    The joints `hinge_1`, ... turn about -y: q is the angle between a rod and the one above,
-    positive towards +x.
+    They swing in the x-z plane and hang down at zero. The joints `hinge_1`, ... rotate about -y: q
+    is the angle between a rod and the one above, positive towards +x.
 
     Args:
         links: at least 1.
         length: of all rods together [m].
-        mass: of all rods together [kg], spread evenly along them.
+        mass: of all rods together [kg], uniform along the rods.
         thickness: diameter of the capsules that are their colliders [m], at most the length of a
-        rod. In their
-            inertia the rods are thin; about their own axes they have that of a cylinder.
+            rod. In their inertia the rods are thin; about their own axes they have that of a
+            cylinder.
 
     Raises:
         ValueError: there are no links, or they are shorter than thick.

@@ -1,10 +1,10 @@
 // Pinocchio's algorithms over prepared states, in plain loops: the peer of robosim's dynamics.
 //
-// The model comes joint by joint from outside, as Pinocchio itself read it from the URDF, with the
-// joint types that it chose (a joint along an axis has its own, quicker type). All algorithms are
-// compiled here from the headers, so that the compiler's flags are ours to choose; nothing is
-// linked, and nothing of this file's Eigen types crosses its border. A plain C interface, compiled
-// when a benchmark first needs it (see pinocchio_loop.py).
+// The caller adds the model joint by joint, as Pinocchio itself read it from the URDF, with the
+// joint types that Pinocchio chose (a joint along a coordinate axis has its own, faster type). All
+// algorithms are compiled here from the headers, so that the compiler's flags can be chosen.
+// Nothing is linked, and no Eigen types of this file are visible outside. This is a plain C
+// interface, compiled when a benchmark first needs it (see pinocchio_loop.py).
 #include <cstring>
 #include <string>
 #include <vector>
@@ -37,14 +37,14 @@ struct Robot {
   std::vector<State> states;
 };
 
-// Of the last joint's frame, at its origin in world axes.
+// Jacobian of the last joint's frame, at its origin in world axes.
 void last_jacobian(const pinocchio::Model& model, pinocchio::Data& data, const State& state,
                    Jacobian& J) {
   pinocchio::computeJointJacobians(model, data, state.q);
   pinocchio::getJointJacobian(model, data, model.njoints - 1, pinocchio::LOCAL_WORLD_ALIGNED, J);
 }
 
-// One algorithm on one state. What it computes stays in data and J.
+// One algorithm on one state. Its results stay in data and J.
 using Function = void (*)(const pinocchio::Model&, pinocchio::Data&, const State&, Jacobian&);
 
 struct Algorithm {
@@ -83,7 +83,8 @@ pinocchio::SE3 pose_from(const double* X) {  // row-major 4x4
   return {M.topLeftCorner<3, 3>(), M.topRightCorner<3, 1>()};
 }
 
-// The joint type that Pinocchio calls `kind`; false for one that no robot of the benchmark has.
+// Create the joint type that Pinocchio calls `kind`; false for a type that no robot of the
+// benchmark has.
 bool joint_from(const std::string& kind, const Vector3d& axis, pinocchio::JointModel& joint) {
   if (kind == "JointModelFreeFlyer")
     joint = pinocchio::JointModelFreeFlyer();
@@ -139,8 +140,8 @@ __attribute__((visibility("default"))) Robot* robot_new(const double* gravity) {
 
 __attribute__((visibility("default"))) void robot_delete(Robot* robot) { delete robot; }
 
-// Appends a joint with its body; inertia is (3, 3) about the center of mass, armature one number
-// per degree of freedom. Gives the joint's index, or -1 for an unknown kind.
+// Append a joint with its body. inertia is (3, 3) about the center of mass, armature has one number
+// per degree of freedom. Returns the joint's index, or -1 for an unknown kind.
 __attribute__((visibility("default"))) int robot_add_joint(Robot* robot, int parent,
                                                            const char* kind, const double* axis,
                                                            const double* X_PJ, double mass,
@@ -159,7 +160,7 @@ __attribute__((visibility("default"))) int robot_add_joint(Robot* robot, int par
   return static_cast<int>(index);
 }
 
-// Takes n states, rows of q (n, n_q) and of v, a, tau (n, n_v), once all joints are there.
+// Set n states, rows of q (n, n_q) and of v, a, tau (n, n_v), after all joints have been added.
 __attribute__((visibility("default"))) void robot_set_states(Robot* robot, int n, const double* q,
                                                              const double* v, const double* a,
                                                              const double* tau) {
@@ -173,8 +174,7 @@ __attribute__((visibility("default"))) void robot_set_states(Robot* robot, int n
                              Eigen::Map<const VectorXd>(tau, n_v)});
 }
 
-// Runs an algorithm on every state, `passes` times over; -1 for an unknown name. This is what is
-// timed.
+// Run an algorithm on every state, `passes` times; -1 for an unknown name. This function is timed.
 __attribute__((visibility("default"))) int robot_run(Robot* robot, const char* name, int passes) {
   const Algorithm* algorithm = find(name);
   if (!algorithm) return -1;
@@ -184,9 +184,9 @@ __attribute__((visibility("default"))) int robot_run(Robot* robot, const char* n
   return 0;
 }
 
-// All results for one state, one after the other, row by row: the pose (4, 4) of every joint's
-// frame, the Jacobian (6, n_v) of the last, tau (rnea), M, ddq (aba), M^-1, then of rnea d tau / d
-// (q, v), then of aba d ddq / d (q, v). `world` chooses crba's and aba's convention.
+// Write all results for one state in sequence, row by row: the pose (4, 4) of every joint's frame,
+// the Jacobian (6, n_v) of the last, tau (rnea), M, ddq (aba), M^-1, then of rnea d tau / d (q, v),
+// then of aba d ddq / d (q, v). `world` selects the convention of crba and aba.
 __attribute__((visibility("default"))) void robot_results(Robot* robot, int state, int world,
                                                           double* out) {
   const pinocchio::Model& model = robot->model;

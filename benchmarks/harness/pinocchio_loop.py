@@ -1,10 +1,10 @@
 """Pinocchio's algorithms in C++ loops over the states of a robot (`pinocchio_loop.cpp`).
 
 The loops are compiled from the headers of the wheel `pin` without linking the wheel's library,
-whose machine code is for the oldest processors. Of the flags those are taken with which Pinocchio
-is quickest: on an AMD EPYC with AVX-512 and gcc 12, AVX2 and FMA (x86-64-v3) are 4 % quicker than
-the baseline over all algorithms and robots (29 % in ABA derivatives of Talos), and 3 % quicker than
--march=native, which is up to 5 % quicker in CRBA and RNEA derivatives and up to 18 % slower
+whose machine code is for the oldest processors. The flags are those with which Pinocchio is
+fastest: on an AMD EPYC with AVX-512 and gcc 12, AVX2 and FMA (x86-64-v3) are 4 % faster than the
+baseline over all algorithms and robots (29 % in ABA derivatives of Talos), and 3 % faster than
+-march=native, which is up to 5 % faster in CRBA and RNEA derivatives and up to 18 % slower
 elsewhere.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 from harness.compiled import cached_library, checked, compiler, cpu, declare
 
 SOURCE = Path(__file__).with_name("pinocchio_loop.cpp")
-# As the wheel's own CMake files set them.
+# Definitions of the wheel's own CMake files.
 DEFINITIONS = (
     "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
     "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
@@ -29,7 +29,7 @@ DEFINITIONS = (
 
 
 def flags() -> tuple[str, ...]:
-    """The compiler's options, see above."""
+    """Return the compiler's options, as the module describes."""
     known = cpu().split()
     return (
         "-O3",
@@ -39,7 +39,8 @@ def flags() -> tuple[str, ...]:
 
 
 def compiled() -> Path:
-    """The loops' shared library, built when the cache does not hold it: takes 2 to 4 minutes.
+    """Return the shared library of the loops, built if it is not in the cache: takes 2 to 4
+    minutes.
 
     Raises:
         RuntimeError: no C++ compiler, or the compiler's own message.
@@ -47,8 +48,8 @@ def compiled() -> Path:
     import pinocchio as pin
 
     prefix = Path(pin.__file__).resolve().parents[4]
-    # Hidden and bound to themselves: not to be mixed up with the same templates in the wheel's
-    # library.
+    # Hide all symbols and bind them locally, to keep them apart from the same templates in the
+    # wheel's library.
     apart = ("-fvisibility=hidden", "-fno-gnu-unique", "-Wl,-Bsymbolic")
 
     def build(folder: Path, output: Path) -> None:
@@ -72,7 +73,7 @@ def compiled() -> Path:
 
 
 def load() -> ctypes.CDLL:
-    """The library, its functions declared."""
+    """Return the library with its functions declared."""
     library = ctypes.CDLL(str(compiled()))
     pointer, number, text = ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p
     functions = [
@@ -89,7 +90,7 @@ def load() -> ctypes.CDLL:
 
 
 def axis_of(joint: Any) -> np.ndarray:
-    """(3,) the axis of a Pinocchio joint of one degree of freedom, zero for others."""
+    """Axis (3,) of a Pinocchio joint of one degree of freedom, zero for others."""
     if joint.nv != 1:
         return np.zeros(3)
     data = joint.createData()
@@ -141,19 +142,21 @@ class PinocchioLoop:
             self._library.robot_delete(self._robot)
 
     def set_states(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray) -> None:
-        """What the loops run over, in Pinocchio's coordinates: q (n, nq), v, a and tau (n, nv)."""
+        """Set the states in Pinocchio's coordinates: q (n, nq), v, a and tau (n, nv)."""
         rows = [np.ascontiguousarray(values, dtype=float) for values in (q, v, a, tau)]
         self._library.robot_set_states(
             self._robot, len(q), *(values.ctypes.data for values in rows)
         )
 
     def run(self, algorithm: str, passes: int) -> None:
-        """One algorithm on every state, `passes` times over."""
+        """Run one algorithm on every state, `passes` times."""
         if self._library.robot_run(self._robot, algorithm.encode(), passes):
             raise ValueError(f"the loops have no {algorithm!r}")
 
     def results(self, state: int, *, world: bool) -> dict[str, np.ndarray]:
-        """All results for one state, crba and aba in the world's or the joints' frames."""
+        """Return all results for one state, of crba and aba in the frames of the world or of the
+        joints.
+        """
         n = self.n_v
         shapes = {
             "X_WF": (self.n_joints, 4, 4),

@@ -1,5 +1,6 @@
-"""The planning problems: seven bundled families, and 70 problems of MotionBenchMaker for a UR5 with
-gripper where present.
+"""Planning problems: seven bundled families, and 70 problems of MotionBenchMaker if present.
+
+The latter are for a UR5 with gripper.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Case:
 
 
 def bundled(per_family: int) -> Iterator[Case]:
-    """Seeds 0 to per_family - 1 of every bundled family, for the bundled UR5."""
+    """Yield seeds 0 to per_family - 1 of every bundled family, for the bundled UR5."""
     from robosim.scene import families, generate
 
     model = robosim.load_robot("ur5")
@@ -45,8 +46,10 @@ def bundled(per_family: int) -> Iterator[Case]:
 
 
 def mbm_robot() -> Model:
-    """The UR5 with Robotiq gripper: hulls, but convex pieces for the forearm, whose hull falsely
-    meets the wrist."""
+    """Return the UR5 with Robotiq gripper, made of hulls.
+
+    The forearm is made of convex pieces, as its hull falsely touches the wrist.
+    """
     return robosim.load_robot(
         DATA / "robot" / "ur5.urdf",
         srdf=DATA / "robot" / "ur5.srdf",
@@ -57,7 +60,7 @@ def mbm_robot() -> Model:
 
 
 def motion_bench_maker(per_family: int) -> Iterator[Case]:
-    """The first per_family problems of each family of ur5_mbm; none where the folder is absent."""
+    """Yield the first per_family problems of each family of ur5_mbm, if the folder exists."""
     if not DATA.is_dir():
         return
     model = mbm_robot()

@@ -1,5 +1,6 @@
-"""An independent look at a trajectory: overlaps by coal over Pinocchio's kinematics, limits at 10
-kHz."""
+"""Independent check of a trajectory: overlaps by coal with Pinocchio's kinematics, limits at 10
+kHz.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +12,21 @@ import numpy as np
 from harness.coal_checker import CoalChecker
 from robosim.planners import PlanResult
 
-STEP = 1e-3  # [m] of collider motion between two collision checks
-RATE = 10_000.0  # [Hz] of the limit check
+STEP = 1e-3  # [m] largest collider motion between two collision checks
+RATE = 10_000.0  # [Hz] of the check of limits
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found.
+    """Result of a check.
 
     Attributes:
-        overlaps: configurations that coal calls colliding.
-        deepest: [m] signed distance of the worst of them; 0 without one.
-        samples: configurations looked at.
-        excess: largest of |value| / limit - 1 over all limits and samples; negative when all are
-        kept.
-        worst: the limit that it is about.
+        overlaps: number of configurations that coal reports as colliding.
+        deepest: [m] signed distance of the worst configuration; 0 without one.
+        samples: number of configurations checked.
+        excess: largest value of |value| / limit - 1 over all limits and samples; negative if all
+            limits are kept.
+        worst: the limit with the largest excess.
     """
 
     overlaps: int
@@ -36,7 +37,7 @@ class Verdict:
 
 
 def times_apart(checker: CoalChecker, result: PlanResult, step: float = STEP) -> np.ndarray:
-    """Times at which no point of the robot moves more than `step` [m] from one to the next."""
+    """Return times between which no point of the robot moves more than `step` [m]."""
     trajectory = result.trajectory
     assert trajectory is not None
     return _apart(checker, trajectory.position, np.linspace(0.0, trajectory.duration, 200), step)
@@ -48,8 +49,7 @@ def _apart(
     times: np.ndarray,
     step: float,
 ) -> np.ndarray:
-    """More of these times, so that no point of the robot moves more than `step` [m] from one to the
-    next."""
+    """Refine times so that no point of the robot moves more than `step` [m] in between."""
     while True:
         motion = checker.motion(position(times))
         parts = np.ceil(motion / (0.9 * step)).astype(int)
@@ -63,14 +63,17 @@ def _apart(
 
 
 def recheck_path(checker: CoalChecker, path: np.ndarray, step: float = STEP) -> tuple[int, float]:
-    """Count configurations of straight motions (p, joints) that coal calls colliding; the worst
-    distance [m] beside."""
+    """Check straight motions between configurations (p, joints).
+
+    Returns:
+        Number of configurations that coal reports as colliding, and the worst distance [m].
+    """
     corners = np.arange(float(len(path)))
 
     def position(at: np.ndarray) -> np.ndarray:
         return np.stack([np.interp(at, corners, column) for column in path.T], axis=1)
 
-    # 50 of each motion to begin with, so that no turn is taken for a standstill.
+    # Begin with 50 samples of each motion, so that a full turn is not taken for a standstill.
     at = _apart(checker, position, np.linspace(0.0, corners[-1], 50 * (len(path) - 1) + 1), step)
     found = checker.overlaps(position(at))
     return len(found), min((distance for _, _, distance in found), default=0.0)

@@ -1,4 +1,4 @@
-"""Rows of a benchmark: value, peer, ratio and bar; printed, written as JSON, and judged."""
+"""Rows of a benchmark with value, peer, ratio and bar: printed, written as JSON, and judged."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ class Row:
     """One measured figure.
 
     Attributes:
-        name: what was measured.
-        value: ours.
+        name: name of the figure.
+        value: robosim's figure.
         unit: of value and peer.
-        peer: the peer's, in the same run, or None.
-        bar: what `value` (or the ratio, where `on_ratio`) has to reach, or None for a figure that
-        is only shown.
-        at_least: whether the bar is a least value, rather than a greatest one.
-        on_ratio: whether the bar is about the ratio.
-        of_peer: whether the ratio is ours / peer, as for times, rather than peer / ours.
-        measured: the ratio, where it was measured by itself; else it is that of the two figures.
-        by_machine: whether the machine decides if the bar is reached, as of times, and of what a
-        second core brings.
-        note: anything that a reader should know.
+        peer: the peer's figure, in the same run, or None.
+        bar: bound of `value` (or of the ratio, with `on_ratio`), or None for a figure that is only
+            shown.
+        at_least: True if the bar is a lower bound, else an upper bound.
+        on_ratio: True if the bar applies to the ratio.
+        of_peer: True if the ratio is ours / peer, as for times, else peer / ours.
+        measured: the ratio, if measured separately; else it is the ratio of the two figures.
+        by_machine: True if the result of the bar depends on the machine, as for times and for the
+            gain of a second core.
+        note: remarks for the reader.
     """
 
     name: str
@@ -53,8 +53,7 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How many times the peer's figure is ours, or of_peer: how many times ours is the
-        peer's."""
+        """Ratio of the peer's figure to ours, or with of_peer of ours to the peer's."""
         if self.measured is not None or self.peer is None:
             return self.measured
         over, under = (self.value, self.peer) if self.of_peer else (self.peer, self.value)
@@ -62,7 +61,7 @@ class Row:
 
     @property
     def passed(self) -> bool | None:
-        """Whether the bar is reached; None without a bar."""
+        """True if the bar is reached; None without a bar."""
         if self.bar is None:
             return None
         figure = self.ratio if self.on_ratio else self.value
@@ -71,7 +70,7 @@ class Row:
         return figure >= self.bar if self.at_least else figure <= self.bar
 
     def cells(self) -> list[str]:
-        """The row as text."""
+        """Return the row as text."""
         bar = (
             ""
             if self.bar is None
@@ -105,7 +104,7 @@ class Report:
         self.rows.append(row)
 
     def remark(self, text: str) -> None:
-        """Print a line now and keep it for the file."""
+        """Print a line and keep it for the file."""
         self.remarks.append(text)
         print(text, flush=True)
 
@@ -128,8 +127,11 @@ class Report:
             )
 
     def finish(self, options: argparse.Namespace) -> int:
-        """Show, write the file that the options name, and return the exit status: 1 when a bar is
-        missed."""
+        """Print the table and write the file that the options name.
+
+        Returns:
+            The exit status: 1 if a bar is missed.
+        """
         self.show()
         missed = [row for row in self.rows if row.passed is False]
         slow = [row for row in missed if row.by_machine and options.any_machine]
@@ -154,7 +156,7 @@ class Report:
 
 
 def machine() -> dict[str, str]:
-    """What the figures were measured on."""
+    """Describe the machine of the measurements."""
     cpu = ""
     if Path("/proc/cpuinfo").exists():
         lines = [
@@ -172,7 +174,7 @@ def machine() -> dict[str, str]:
 
 
 def write_json(file: Path, content: Any) -> None:
-    """Write whole or not at all."""
+    """Write a file completely or not at all."""
     handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name)
     with os.fdopen(handle, "w", encoding="utf-8") as stream:
         json.dump(content, stream, indent=1)
@@ -180,8 +182,10 @@ def write_json(file: Path, content: Any) -> None:
 
 
 def require_peers(*packages: str, extra: str = "bench") -> None:
-    """Exit with status 2, naming the extra that brings them, unless all these distributions are
-    installed."""
+    """Exit with status 2 unless all these distributions are installed.
+
+    The message names the extra that installs them.
+    """
     missing = []
     for package in packages:
         try:
@@ -196,7 +200,7 @@ def require_peers(*packages: str, extra: str = "bench") -> None:
 
 
 def arguments(description: str) -> argparse.ArgumentParser:
-    """The options that every benchmark has."""
+    """Return a parser with the options that all benchmarks have."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument(
         "--quick", action="store_true", help="a sample that takes less than a minute"

@@ -1,5 +1,7 @@
-"""Derivatives by differences, extrapolated to step zero. Ridders, "Accurate computation of F'(x)
-and F'(x) F''(x)", Adv. Eng. Software 4(2), 1982."""
+"""Derivatives by differences, extrapolated to step zero.
+
+Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2), 1982.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ class Derivative(NamedTuple):
 
     Attributes:
         value: (k,).
-        error: (k,) how far the two best neighbors of each in the tableau are from it.
+        error: (k,) largest deviation of the two best neighbors in the tableau from each entry.
     """
 
     value: Array
@@ -26,14 +28,14 @@ class Derivative(NamedTuple):
 
 
 def shortest(rows: int = ROWS) -> float:
-    """The shortest differences of a tableau, as a part of the longest."""
+    """Length of the shortest differences of a tableau, relative to the longest."""
     return float(SHRINK ** (1 - rows))
 
 
 def ridders(f: Callable[[float], Array | None], step: float, rows: int = ROWS) -> Derivative | None:
-    """Of a function that is smooth within `step` of zero; None as soon as it gives None.
+    """Derivative of a function that is smooth within `step` of zero; None if any value is None.
 
-    The entries are extrapolated each for itself.
+    Each entry is extrapolated separately.
     """
     tableau: list[Array] = []
     value = error = np.array(np.inf)
@@ -57,8 +59,10 @@ def ridders(f: Callable[[float], Array | None], step: float, rows: int = ROWS) -
 
 
 def one_sided(f: Callable[[float], Array | None], step: float) -> Array | None:
-    """(k,) the derivative towards positive numbers, of fourth order; f(0) is zero. None where f
-    gives None."""
+    """Derivative (k,) towards positive numbers, of fourth order, for f(0) = 0.
+
+    None if any value of f is None.
+    """
     values = [f(n * step) for n in (1, 2, 3, 4)]
     if any(value is None for value in values):
         return None

@@ -1,5 +1,7 @@
-"""The engine's dynamics in C++ loops over the states of a robot
-(`robosim_loop/robosim_loop.cpp`)."""
+"""The engine's dynamics in C++ loops over the states of a robot.
+
+The loops are `robosim_loop/robosim_loop.cpp`.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,11 @@ RESULTS = {
 
 
 def compiled(name: str = "robosim_loop", floors: Sequence[str] = FLOORS) -> Path:
-    """Loops with the checkout's engine in one shared library, built when the cache does not hold
-    it.
+    """Return the loops with the checkout's engine in one shared library, built if not in the cache.
 
     Args:
         name: of the library and its source.
-        floors: of the engine that it is made of.
+        floors: folders of the engine that it is made of.
 
     Raises:
         RuntimeError: no C++ compiler or CMake, or their own message.
@@ -49,7 +50,7 @@ def compiled(name: str = "robosim_loop", floors: Sequence[str] = FLOORS) -> Path
 
 
 def load() -> ctypes.CDLL:
-    """The library, its functions declared."""
+    """Return the library with its functions declared."""
     library = ctypes.CDLL(str(compiled()))
     pointer, number, real, text = ctypes.c_void_p, ctypes.c_int, ctypes.c_double, ctypes.c_char_p
     functions = [
@@ -81,7 +82,7 @@ class RobosimLoop:
     Args:
         model: built from a description without mimic joints.
         gravity: (3,) its gravity [m/s^2].
-        links: whose poses and, of the last, Jacobian the loops compute.
+        links: links whose poses the loops compute; the Jacobian is of the last link.
         library: from `load`.
     """
 
@@ -116,7 +117,7 @@ class RobosimLoop:
             raise ValueError(self._library.robot_error(self._robot).decode())
 
     def set_states(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray) -> None:
-        """What the loops run over: q (n, n_q), v, a and tau (n, n_v)."""
+        """Set the states: q (n, n_q), v, a and tau (n, n_v)."""
         rows = [_array(values) for values in (q, v, a, tau)]
         self.n_states = len(q)
         self._library.robot_set_states(
@@ -124,15 +125,15 @@ class RobosimLoop:
         )
 
     def run(self, operation: str, passes: int) -> None:
-        """One operation on every state, `passes` times over."""
+        """Run one operation on every state, `passes` times."""
         self._check(self._library.robot_run(self._robot, operation.encode(), passes))
 
     def run_batch(self, operation: str, passes: int, *, threads: int) -> None:
-        """One operation on all states as one batch, `passes` times over."""
+        """Run one operation on all states as one batch, `passes` times."""
         self._check(self._library.robot_run_batch(self._robot, operation.encode(), threads, passes))
 
     def results(self, state: int) -> dict[str, np.ndarray]:
-        """All results for one state, under the names that `PinocchioLoop.results` gives them."""
+        """Return all results for one state, under the names of `PinocchioLoop.results`."""
         out = {}
         for operation, outputs in RESULTS.items():
             self._check(self._library.robot_run_one(self._robot, operation.encode(), state))
@@ -140,7 +141,7 @@ class RobosimLoop:
         return out
 
     def batch_results(self, threads: int) -> dict[str, np.ndarray]:
-        """The same for all states, by batches; a leading axis for the states."""
+        """Return all results by batches, with a leading axis for the states."""
         out = {}
         for operation, outputs in RESULTS.items():
             self.run_batch(operation, 1, threads=threads)

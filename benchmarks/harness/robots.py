@@ -1,4 +1,4 @@
-"""The robots whose dynamics are measured, and one description of each that both sides read."""
+"""Robots whose dynamics are measured, and one description of each that both sides read."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ class Robot:
     """A robot of the benchmark.
 
     Attributes:
-        name: as tables show it.
+        name: as in tables.
         file: its URDF, relative to the robots of example-robot-data, or to the shared data beside
-        the checkout.
-        floating: whether its base flies freely.
-        shared: whether it is one of the shared data.
-        massless: links whose inertia is left out, because no body can have it and robosim says so.
+            the checkout.
+        floating: True if its base is floating.
+        shared: True if its URDF is in the shared data.
+        massless: links whose inertia is left out, because it is physically impossible and robosim
+            rejects it.
     """
 
     name: str
@@ -31,10 +32,10 @@ class Robot:
 
     @property
     def path(self) -> Path:
-        """The URDF, which may be absent.
+        """Path of the URDF, which may be absent.
 
         Raises:
-            FileNotFoundError: the package that holds it is not installed.
+            FileNotFoundError: the package with the URDF is not installed.
         """
         if self.shared:
             return SHARED_DATA / self.file
@@ -48,12 +49,14 @@ class Robot:
         )
 
     def urdf(self) -> str:
-        """The URDF without shapes, which have no part in dynamics, and with every mimic joint free.
+        """Return the URDF without shapes, which do not affect dynamics, and with all mimic joints
+        free.
 
-        Pinocchio's forward dynamics has no mimic joints: both sides move such a joint by itself.
+        Pinocchio's forward dynamics does not support mimic joints, so both sides move them
+        independently.
 
         Raises:
-            FileNotFoundError: the robot is not there.
+            FileNotFoundError: the robot's file is absent.
         """
         if not self.path.is_file():
             raise FileNotFoundError(f"{self.path} is absent")
@@ -74,7 +77,7 @@ ROBOTS = (
     Robot("UR5", "ur_description/urdf/ur5_robot.urdf", floating=False),
     Robot("Panda", "panda_description/urdf/panda.urdf", floating=False),
     Robot("Solo12", "solo_description/robots/solo12.urdf", floating=True),
-    # "base" is a frame to which 1 mg and an impossible inertia are given.
+    # "base" is a frame that has 1 mg and an impossible inertia.
     Robot(
         "ANYmal",
         "anymal_b_simple_description/robots/anymal.urdf",

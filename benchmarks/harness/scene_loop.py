@@ -1,5 +1,7 @@
-"""The engine's CollisionScene of a robot in C++ loops over configurations
-(`robosim_loop/robosim_scene_loop.cpp`)."""
+"""The engine's CollisionScene of a robot in C++ loops over configurations.
+
+The loops are `robosim_loop/robosim_scene_loop.cpp`.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,9 @@ from harness.robosim_loop import FLOORS, compiled
 
 
 def load() -> ctypes.CDLL:
-    """The library, its functions declared; compiled from the checkout when the cache does not hold
-    it."""
+    """Return the library with its functions declared, compiled from the checkout if not in the
+    cache.
+    """
     library = ctypes.CDLL(str(compiled("robosim_scene_loop", (*FLOORS, "scene"))))
     pointer, number, text = ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p
     functions = [
@@ -39,12 +42,12 @@ def _array(values: object, dtype: type = float) -> np.ndarray:
 
 
 class SceneLoop:
-    """A robot with nothing around it.
+    """A robot without obstacles.
 
     Args:
-        model: whose links and joints move; of one-degree-of-freedom joints.
-        colliders: (link, X_LC (4, 4), shape) each.
-        pairs: (m, 2) indices into colliders: exactly these are checked.
+        model: model with joints of one degree of freedom.
+        colliders: (link, X_LC (4, 4), shape) of each.
+        pairs: (m, 2) indices into colliders; exactly these are checked.
         library: from `load`.
     """
 
@@ -84,7 +87,7 @@ class SceneLoop:
             self._library.scene_delete(self._robot)
 
     def count_free(self, q: np.ndarray) -> int:
-        """Of configurations (n, n_q), how many are free."""
+        """Count the free ones of configurations (n, n_q)."""
         return int(self._library.scene_count_free(self._robot, len(q), q.ctypes.data))
 
     def distances(self, q: np.ndarray) -> np.ndarray:
@@ -94,7 +97,9 @@ class SceneLoop:
         return out
 
     def distances_many(self, q: np.ndarray) -> np.ndarray:
-        """The same, several configurations side by side on one thread."""
+        """Signed distances as `distances` returns them, several configurations at once on one
+        thread.
+        """
         out = np.zeros((len(q), self.n_pairs))
         self._library.scene_distances_many(self._robot, len(q), q.ctypes.data, out.ctypes.data)
         return out

@@ -1,5 +1,4 @@
-"""Self-collision of robots made of convex hulls: any collision, then all distances, ours beside
-coal's."""
+"""Self-collision of robots made of convex hulls, beside coal: any collision, and all distances."""
 
 from __future__ import annotations
 
@@ -17,13 +16,15 @@ from harness.timing import Patience, Timing, Work, alternate
 
 AGREEMENT = 5e-6  # [m], coal's own precision
 STATES = 512
-# How coal's GJK starts (0 default, 1 bounding volumes, 2 last answer), and how pairs come to it:
-# the quickest counts.
+# Initial guesses of coal's GJK (0 default, 1 bounding volumes, 2 last answer) and broad phases. The
+# fastest combination counts.
 WAYS = ((0, "boxes"), (0, "trees"), (1, "boxes"), (2, "boxes"))
 
 
 class Measured(NamedTuple):
-    """Seconds per configuration: ours and the peer's, and the ratio as measured in turns."""
+    """Seconds per configuration, robosim's and the peer's, and their ratio, measured in
+    alternation.
+    """
 
     robot: str
     query: str
@@ -41,7 +42,7 @@ def _repeated(call: Callable[[], object]) -> Work:
 
 
 def _check(robot: HullRobot, ours: SceneLoop, coal: CoalChecker, q: np.ndarray) -> None:
-    """Raises AssertionError unless both sides agree, but for the few pairs that coal gets wrong."""
+    """Raise AssertionError unless both sides agree, but for the few pairs that coal gets wrong."""
     mine, theirs = ours.distances(q), coal.distances(q)
     if not np.abs(ours.distances_many(q) - mine).max() < 1e-12:
         raise AssertionError(
@@ -64,7 +65,7 @@ def _check(robot: HullRobot, ours: SceneLoop, coal: CoalChecker, q: np.ndarray) 
 def _best(
     ours: SceneLoop, coal: CoalChecker, q: np.ndarray, patience: Patience
 ) -> dict[str, Timing]:
-    """Of each query the timing beside coal's quickest way."""
+    """Return the timing of each query against coal's fastest variant."""
     rows = coal.rows(q)
     works: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
         "any collision": (lambda: ours.count_free(q), lambda: coal.count_free_rows(rows)),
@@ -77,7 +78,7 @@ def _best(
         coal.use(way)
         for name, (mine, theirs) in works.items():
             if name.startswith("all distances") and way == "trees":
-                continue  # every pair is asked
+                continue  # every pair is queried, so the trees cannot skip any
             timing = alternate(_repeated(mine), _repeated(theirs), len(q), patience)
             if name not in best or timing.peer < best[name].peer:
                 best[name] = timing
@@ -85,7 +86,7 @@ def _best(
 
 
 def measure(quick: bool) -> Iterator[Measured]:
-    """All robots, at random configurations and along straight motions of 64 steps."""
+    """Measure all robots, at random configurations and along straight motions of 64 steps."""
     library = scene_loop.load()
     patience = Patience(5, 0.02) if quick else Patience(21, 0.05)
     for robot in hull_robots():

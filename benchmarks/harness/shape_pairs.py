@@ -1,5 +1,7 @@
-"""Seeded pairs of shapes and poses: apart, touching and overlapping, each by itself and along
-smooth motions."""
+"""Seeded pairs of shapes and poses, separated, touching and overlapping.
+
+Poses are independent, or lie along smooth motions.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ import numpy as np
 from robosim.geometry import Shape, signed_distance
 
 PAIRS_OF_SHAPES = 12
-POSES = 24  # of each
+POSES = 24  # poses of each pair
 TYPES = (
     "sphere",
     "box",
@@ -27,7 +29,7 @@ TYPES = (
 
 
 def _hull(rng: np.random.Generator) -> Shape:
-    """8 to 120 points of an ellipsoid's inside: hulls of 8 to some 40 vertices."""
+    """Return the hull of 8 to 120 points inside an ellipsoid, with 8 to about 40 vertices."""
     points = rng.normal(size=(int(rng.integers(8, 120)), 3))
     points *= (0.5 + 0.5 * rng.random((len(points), 1))) / np.linalg.norm(
         points, axis=1, keepdims=True
@@ -50,12 +52,12 @@ _MAKE: Mapping[str, Callable[[np.random.Generator], Shape]] = {
 
 @dataclass(frozen=True)
 class Poses:
-    """Pairs of shapes with poses: as many of each.
+    """Pairs of shapes with poses, the same number for each pair.
 
     Attributes:
-        pairs: (A, B) each.
-        X_WA: (n, 4, 4), those of the first pair first.
-        X_WB: the same of B.
+        pairs: (A, B) of each.
+        X_WA: (n, 4, 4) poses of A, those of the first pair first.
+        X_WB: (n, 4, 4) poses of B.
     """
 
     pairs: list[tuple[Shape, Shape]]
@@ -72,7 +74,7 @@ def _pose(rng: np.random.Generator) -> np.ndarray:
 
 
 def _turn(angle: np.ndarray) -> np.ndarray:
-    """The rotation by a vector (3,)."""
+    """Rotation by a rotation vector (3,)."""
     size = float(np.linalg.norm(angle))
     x, y, z = angle / size
     K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
@@ -80,8 +82,9 @@ def _turn(angle: np.ndarray) -> np.ndarray:
 
 
 def _at_gap(A: Shape, X_WA: np.ndarray, B: Shape, X_WB: np.ndarray, gap: float) -> np.ndarray:
-    """B's pose after translations along normals, until the gap is this one, nearly; an overlap is
-    at most so deep."""
+    """Translate B along normals until the gap is approximately `gap`; an overlap is at most as
+    deep.
+    """
     X = X_WB.copy()
     for _ in range(4):
         witness = signed_distance(A, X_WA, B, X)
@@ -95,8 +98,11 @@ def _generator(*words: str) -> np.random.Generator:
 
 
 def independent(type_A: str, type_B: str) -> Poses:
-    """Of each pair of shapes a third apart (1 mm to 1 m), touching (to 0.1 mm), overlapping (1 mm
-    to 5 cm)."""
+    """Return independent poses of each pair of shapes.
+
+    A third is separated (1 mm to 1 m), a third touching (to 0.1 mm), and a third overlapping (1 mm
+    to 5 cm).
+    """
     rng = _generator("independent", type_A, type_B)
     pairs, placed_A, placed_B = [], [], []
     for _ in range(PAIRS_OF_SHAPES):
@@ -117,8 +123,10 @@ def independent(type_A: str, type_B: str) -> Poses:
 
 
 def sequences(type_A: str, type_B: str) -> Poses:
-    """Each pair of shapes in motion: B comes from 0.1 m to 2 cm deep, 5 mm and a degree per
-    step."""
+    """Return poses along a motion of each pair of shapes.
+
+    B moves from a gap of 0.1 m to a depth of 2 cm, by 5 mm and one degree per step.
+    """
     rng = _generator("sequences", type_A, type_B)
     pairs, placed_A, placed_B = [], [], []
     for _ in range(PAIRS_OF_SHAPES):
@@ -140,7 +148,9 @@ def sequences(type_A: str, type_B: str) -> Poses:
 
 
 def type_pairs() -> list[tuple[str, str]]:
-    """Every pair of types once; the half-space first and not against itself, which coal answers
-    otherwise."""
+    """Return every pair of types once.
+
+    The half-space comes first and is not paired with itself, for which coal has another convention.
+    """
     found = [(a, b) for i, a in enumerate(TYPES) for b in TYPES[i:] if b != "half_space"]
     return found + [("half_space", b) for b in TYPES if b != "half_space"]

@@ -1,4 +1,4 @@
-"""Two sides timed in turns, so that what the machine does meanwhile meets both."""
+"""Timing of two sides in alternation, so that disturbances affect both equally."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-Work = Callable[[int], object]  # does its work so many times over
+Work = Callable[[int], object]  # repeats its work this number of times
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ class Timing:
 
 @dataclass(frozen=True)
 class Patience:
-    """How long is measured: so many slices of so many seconds of each side."""
+    """Duration of a measurement: number of slices, and seconds per slice of each side."""
 
     slices: int
     seconds: float
 
 
 def passes_for(work: Work, seconds: float, clock: Callable[[], float]) -> int:
-    """How often `work` is done in about so many seconds; warms it up."""
+    """Return the number of passes of `work` that take about `seconds`, and warm `work` up."""
     passes = 1
     while True:
         begin = clock()
@@ -56,18 +56,17 @@ def alternate(
     peer_items: int | None = None,
     clock: Callable[[], float] = time.thread_time,
 ) -> Timing:
-    """Time both sides in turns, each first in every other one.
+    """Time both sides in alternation; the side that is first changes every time.
 
     Args:
-        ours: our work; one pass is `items` items.
-        peer: theirs; one pass is `peer_items` items, where that is another number.
-        items: see there.
-        patience: how long.
-        peer_items: see there.
-        clock: the processor time of this thread, so that other programs do not count. For work that
-        uses other
-            threads: `time.process_time` for all that they spend, `time.perf_counter` for how long
-            it takes.
+        ours: robosim's work; one pass is `items` items.
+        peer: the peer's work; one pass is `peer_items` items.
+        items: number of items per pass.
+        patience: duration of the measurement.
+        peer_items: number of items per pass of the peer, if different.
+        clock: by default the processor time of this thread, so that other programs do not count.
+            For work on several threads: `time.process_time` for the processor time of all threads,
+            `time.perf_counter` for elapsed time.
     """
     sides = [(ours, items), (peer, items if peer_items is None else peer_items)]
     passes = [passes_for(work, patience.seconds, clock) for work, _ in sides]
@@ -83,15 +82,16 @@ def alternate(
 
 
 class Bystanders:
-    """What other programs take of the processors while we measure; only Linux tells."""
+    """Processor usage of other programs during a measurement; available on Linux only."""
 
     def __init__(self) -> None:
         self._begin = self._now()
 
     @staticmethod
     def _now() -> tuple[float, float, float]:
-        """[s] busy time of all processors (stolen by a hypervisor included), our own, and all
-        time."""
+        """Return busy time of all processors (including steal time), of this process, and total
+        time [s].
+        """
         file = Path("/proc/stat")
         if not file.exists():
             return 0.0, 0.0, 0.0
@@ -103,7 +103,7 @@ class Bystanders:
         return (sum(ticks) - idle) * scale, own, sum(ticks) * scale
 
     def share(self) -> float:
-        """Of one processor, the part that was not ours since the beginning."""
+        """Return the busy time of other programs, as a fraction of one processor."""
         busy, own, total = (now - then for now, then in zip(self._now(), self._begin, strict=True))
         processors = os.cpu_count() or 1
         return max(0.0, busy - own) / (total / processors) if total > 0 else 0.0

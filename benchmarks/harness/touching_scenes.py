@@ -1,4 +1,4 @@
-"""Scenes in which things touch, with states that are thrown and states that have come to rest."""
+"""Scenes with contact, with random ("thrown") states and states at rest."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ Random = np.random.Generator
 
 ROUND_SOLVERS = ("convex",)  # friction within a circle
 DT = 2e-3
-MARGIN = 1e-3  # as of Simulation
-OVERLAP = 2e-3  # [m] at most, of thrown states
-# [rad, m] of limits: at one the law of its row changes, and at the margin from it there is a row or
-# none.
+MARGIN = 1e-3  # default of Simulation
+OVERLAP = 2e-3  # [m] largest overlap of thrown states
+# Distance from limits [rad, m]. The law of a limit's row changes at the limit, and the row itself
+# appears at the margin.
 INSIDE = 5e-3
-# Steps until something rests; and between two resting states of one run.
+# Steps until a scene is at rest, and steps between two resting states of one run.
 SETTLING, STIRRING = 400, 25
-PER_RUN = 10  # resting states
+PER_RUN = 10  # number of resting states
 
 
 class Case(NamedTuple):
-    """Where a step begins.
+    """Start of a step.
 
     Attributes:
         state: of the model.
         control: with all of its arrays.
-        resting: whether it has come to rest there; else it is thrown.
+        resting: True if the scene has come to rest there; else the state is thrown.
     """
 
     state: State
@@ -48,14 +48,14 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True)
 class ContactScene:
-    """A world and where it may be.
+    """A world and its typical states.
 
     Attributes:
         name: of the scene.
         world: model, obstacles, materials, motors, options of the step.
-        thrown: a random configuration in which something touches, and a velocity.
-        placed: a configuration from which it comes to rest.
-        target: (n_q,) what motors pull to.
+        thrown: random configuration with contact, and a velocity.
+        placed: a configuration from which the scene comes to rest.
+        target: (n_q,) target of the motors.
         push: of random joint forces, (n_v,) [N m or N].
     """
 
@@ -67,7 +67,7 @@ class ContactScene:
     push: Array
 
     def cases(self, simulation: Simulation, count: int, seed: int) -> list[Case]:
-        """Half of them resting, the same ones for the same seed."""
+        """Return `count` cases, half of them resting; the same cases for the same seed."""
         rng = np.random.default_rng([seed, *self.name.encode()])
         found = []
         for _ in range(count - count // 2):
@@ -77,7 +77,7 @@ class ContactScene:
             state = simulation.state(self.placed(rng))
             state = simulation.rollout(state, SETTLING, self._control(rng, 0.0)).end
             for _ in range(min(PER_RUN, count - len(found))):
-                # Pulled a little elsewhere each time.
+                # Displace the targets a little each time.
                 control = self._control(rng, 0.01, pushed=0.1)
                 state = simulation.rollout(state, STIRRING, control).end
                 found.append(Case(state, control, True))
@@ -100,20 +100,19 @@ def until_touching(
     reach: float = 1.0,
     away: float = 1.0,
 ) -> Array:
-    """q with one of its numbers made smaller (greater, where `away` is -1) until the least distance
-    is `gap`.
+    """Decrease one entry of q (increase if `away` is -1) until the least distance is `gap`.
 
-    No step goes further than the distance allows, so that it stops at what comes first
+    No step is longer than the distance allows, so that the motion stops at the first contact
     (conservative advancement).
 
     Args:
-        model: whose pairs count, beside those with the scene.
+        model: its pairs count, and those with the scene.
         scene: obstacles.
-        q: (n_q,) where nothing touches.
-        index: of the number in q.
+        q: (n_q,) configuration without contact.
+        index: of the entry in q.
         gap: [m], negative for an overlap.
-        reach: how far something moves at most with a unit of it.
-        away: the direction in which things part.
+        reach: largest motion of any point per unit of the entry.
+        away: direction in which the shapes separate.
     """
     compiled, q = scene.compile(model), np.array(q)
     for _ in range(1000):
@@ -126,21 +125,20 @@ def until_touching(
 
 
 def ground() -> Scene:
-    """A floor at z = 0."""
+    """Return a floor at z = 0."""
     scene = Scene("floor")
     scene.add_half_space("floor")
     return scene
 
 
 def turned_at_random(rng: Random) -> Array:
-    """(4,) a quaternion, x y z w, of any rotation."""
+    """Return a random quaternion (4,), x y z w, of any rotation."""
     x = rng.normal(size=4)
     return x / np.linalg.norm(x)
 
 
 def tilted(rng: Random, angle: float) -> Array:
-    """(4,) a quaternion: turned about the vertical by anything, and tilted by at most `angle`
-    [rad]."""
+    """Return a quaternion (4,) with random yaw, tilted by at most `angle` [rad]."""
     yaw, tilt, way = rng.uniform(-np.pi, np.pi), rng.uniform(0, angle), rng.uniform(-np.pi, np.pi)
     x, y = np.sin(tilt / 2) * np.cos(way), np.sin(tilt / 2) * np.sin(way)
     c, s = np.cos(yaw / 2), np.sin(yaw / 2)
@@ -159,8 +157,10 @@ def robot_on_ground(
     is_planar: bool = False,
     pulled: float = 0.0,
 ) -> ContactScene:
-    """A robot that flies freely, or in a plane, over a floor; motors pull joints to a posture, or
-    so far off."""
+    """Return a scene of a floating or planar robot over a floor.
+
+    Motors pull the joints to a posture, with an offset `pulled`.
+    """
     model = load_robot(name) if is_planar else load_robot(name, base="floating")
     base = 3 if is_planar else 7
     first = base if is_planar else 6
@@ -170,13 +170,13 @@ def robot_on_ground(
     )
     motors = {x: Motor(*gains) for x in model.velocity_names[first:]}
     scene, height = ground(), 1 if is_planar else 2
-    alone = model.with_collision_pairs(np.zeros((0, 2), dtype=int))  # only against the floor
+    alone = model.with_collision_pairs(np.zeros((0, 2), dtype=int))  # collides with the floor only
     rest = model.configuration(posture)
     rest[base:] += pulled
     limits = model.limits
 
     def near(rng: Random, spread: float) -> Array:
-        """In the air, clear of itself."""
+        """Return a random configuration in the air without self-collision."""
         while True:
             q = np.array(rest)
             q[base:] += spread * rng.uniform(-1, 1, model.n_q - base)
@@ -205,7 +205,7 @@ def robot_on_ground(
 
 
 def catapult() -> ContactScene:
-    """Its ball falls on the arm, whose motors push."""
+    """Return the catapult: its ball falls on the arm, whose motors push."""
     model = load_robot("catapult")
     arm, ball = slice(0, 3), slice(3, 6)
     model = model.with_damping(np.array([0.5, 0.5, 0.5, 0, 0, 0]))
@@ -237,7 +237,7 @@ def catapult() -> ContactScene:
 
 
 def vertical(model: Model, planar: slice) -> tuple[int, float]:
-    """Which of the first two numbers of a planar joint is up, and its sign."""
+    """Return the index of the vertical one of a planar joint's first two entries, and its sign."""
     still, rises = model.neutral(), []
     link = next(joint.child for joint in model.joints if joint.kind == "planar")
     for k in range(2):
@@ -249,7 +249,9 @@ def vertical(model: Model, planar: slice) -> tuple[int, float]:
 
 
 def cart_pole() -> ContactScene:
-    """The pole leans on a wall; the cart has springs, dry friction and limits."""
+    """Return the cart-pole: the pole leans on a wall; the cart has springs, dry friction and
+    limits.
+    """
     model = load_robot("cart_pole").with_friction(0.02).with_damping(0.1)
     scene = Scene("wall")
     scene.add_box("wall", (0.2, 2.0, 4.0), pose((1.3, 0, 0)))
@@ -272,7 +274,7 @@ def cart_pole() -> ContactScene:
 
 
 def panda() -> ContactScene:
-    """An arm whose hand presses on a table."""
+    """Return an arm whose hand presses on a table."""
     model = load_robot("panda").with_damping(1.0).with_friction(0.3).with_armature(0.05)
     scene = Scene("table")
     scene.add_box("table", (1.0, 1.6, 0.1), pose((0.8, 0, 0.15), rpy=(0.05, 0.03, 0.1)))
@@ -311,7 +313,9 @@ def free_bodies(
     stacked: bool = False,
     options: dict[str, object] | None = None,
 ) -> ContactScene:
-    """Things that fall one after the other onto the scene and what fell before."""
+    """Return a scene of bodies that fall one after the other onto the scene and onto earlier
+    bodies.
+    """
     builder = ModelBuilder(name)
     builder.add_link("root")
     density = 700.0
@@ -353,7 +357,7 @@ def free_bodies(
 
 
 def only_last(model: Model, scene: Scene, k: int) -> tuple[Model, Scene]:
-    """Of free bodies the k-th against obstacles and those before it, and no other pairs."""
+    """Restrict collisions to the k-th free body against obstacles and earlier bodies."""
     pairs = [(i, k) for i in range(k)]
     rest = scene.copy()
     for i in range(len(model.colliders)):
@@ -364,7 +368,7 @@ def only_last(model: Model, scene: Scene, k: int) -> tuple[Model, Scene]:
 
 
 def pit() -> Scene:
-    """Three slopes down to one point."""
+    """Return a scene of three slopes that descend to one point."""
     scene = Scene("pit")
     for name, yaw, slope in (("east", 0.2, -0.35), ("north", 2.2, -0.3), ("south", 4.4, -0.4)):
         scene.add_half_space(name, pose((0, 0, 0), rpy=(0, slope, yaw)))
@@ -372,7 +376,7 @@ def pit() -> Scene:
 
 
 def terrain() -> Scene:
-    """Triangles."""
+    """Return a height field, which consists of triangles."""
     rng = np.random.default_rng(7)
     scene = Scene("terrain")
     scene.add_height_field(
@@ -382,7 +386,7 @@ def terrain() -> Scene:
 
 
 def gem() -> Shape:
-    """The hull of points about a ball."""
+    """Return the hull of random points around a ball."""
     rng = np.random.default_rng(3)
     points = rng.normal(size=(14, 3))
     return Shape.convex(
@@ -438,7 +442,7 @@ SCENES: dict[str, Callable[[], ContactScene]] = {
 
 
 def with_solver(scene: ContactScene, solver: str) -> ContactScene:
-    """The same scene, solved otherwise."""
+    """Return the scene with another solver."""
     return replace(
         scene, world=replace(scene.world, options={**scene.world.options, "solver": solver})
     )

@@ -1,12 +1,11 @@
-"""VAMP's RRT-Connect and simplification beside ours, where it is installed, its paths checked again
-by triangles.
+"""VAMP's RRT-Connect and simplification as a peer, if installed, with paths rechecked by triangles.
 
 Thomason, Kingston and Kavraki, "Motions in Microseconds via Vectorized Sampling-Based Planning",
 ICRA 2024; package `vamp-planner`. It approximates a robot by spheres, and checks motions at
-samples, eight or more at once, in single precision. Its robots are compiled in: one is measured
-only where its spheres move with the links of ours and lie about them. Scenes, settings and the
-sequence of samples are those of its own evaluation (`evaluate_mbm.py`): cylinders are capsules,
-which cover them, but boxes in the family "box".
+samples, eight or more at once, in single precision. Its robots are compiled in. A robot is measured
+only if its spheres move with the links of robosim's model and lie at them. Scenes, settings and the
+sequence of samples are those of VAMP's own evaluation (`evaluate_mbm.py`): cylinders become
+capsules, which cover them, except in the family "box", where they become boxes.
 """
 
 from __future__ import annotations
@@ -30,16 +29,18 @@ from robosim.scene import Scene
 from robosim.scene.objects import pieces_of
 
 ROBOT = "ur5"
-BUDGET = 1.0  # [s] as ours has
-# [m] that a sphere may move in its link: 20 times the single precision of its kinematics at arm's
-# length.
+BUDGET = 1.0  # [s] the same as for robosim
+# Largest motion [m] of a sphere in its link: 20 times the single precision of VAMP's kinematics at
+# arm's length.
 RIGID = 1e-4
-POSES = 20  # random configurations that tell which link a sphere moves with
+POSES = 20  # random configurations that determine the link of each sphere
 
 
 def load() -> Any | None:
-    """The package; None where it is not installed (another one, of audio, has the same name) or
-    lacks the robot."""
+    """Return the package, or None.
+
+    None means that it is not installed (an audio package has the same name) or lacks the robot.
+    """
     try:
         library = import_module("vamp")
     except ImportError:
@@ -49,18 +50,19 @@ def load() -> Any | None:
 
 @dataclass(frozen=True)
 class Run:
-    """One problem.
+    """Result of one problem.
 
     Attributes:
-        free: whether its spheres are free at start and goal; without that it is not asked to plan.
+        free: True if VAMP's spheres are free at start and goal; else it does not plan.
         solved: within the budget.
-        search: seconds, of its clock, or of the processor where that is less: a busy machine does
-        not count.
-        simplify: the same.
-        again: search and simplification, asked a second time at once.
-        path: (p, n) in our order of joints; of no rows without one.
-        overlaps: configurations on it, at most 1 mm of motion apart, at which triangles overlap.
-        deepest: [m] signed distance of the worst of them.
+        search: seconds by VAMP's clock, or of processor time if that is less: a busy machine does
+            not count.
+        simplify: seconds of simplification, likewise.
+        again: search and simplification, repeated immediately.
+        path: (p, n) in robosim's order of joints; without rows if there is none.
+        overlaps: number of configurations on the path, at most 1 mm of motion apart, with
+            overlapping triangles.
+        deepest: [m] signed distance of the worst configuration.
     """
 
     free: bool
@@ -73,14 +75,16 @@ class Run:
     deepest: float = 0.0
 
     def checked(self, checker: CoalChecker) -> Run:
-        """The same, its path looked at by a checker of triangles."""
+        """Return the run with its path checked by a checker of triangles."""
         overlaps, deepest = recheck_path(checker, self.path)
         return replace(self, overlaps=overlaps, deepest=deepest)
 
 
 def difference(library: Any, model: Model, joints: Sequence[str]) -> str:
-    """In what its robot differs from a model whose `joints` move, the others at zero; empty where
-    in nothing."""
+    """Describe the difference of VAMP's robot from a model; empty if there is none.
+
+    The model's `joints` move, and the others are at zero.
+    """
     robot = getattr(library, ROBOT)
     names = list(robot.joint_names())
     if set(names) != set(joints):
@@ -91,8 +95,8 @@ def difference(library: Any, model: Model, joints: Sequence[str]) -> str:
     spheres = [robot.fk(list(row[columns])) for row in q]
     links = [model.link_poses(row) for row in q]
 
-    # Spheres move with a link where they stand still in its frame, and lie about it where they meet
-    # its collider.
+    # A sphere moves with a link if it is fixed in the link's frame, and lies at the link if it
+    # touches the link's collider.
     met = set()
     for i, sphere in enumerate(spheres[0]):
         centers = np.array([[*row[i].position, 1.0] for row in spheres])
@@ -117,7 +121,7 @@ def difference(library: Any, model: Model, joints: Sequence[str]) -> str:
 
 
 def environment(library: Any, family: str, scene: Scene) -> Any:
-    """A scene as its own evaluation takes it.
+    """Convert a scene as in VAMP's own evaluation.
 
     Raises:
         ValueError: shapes that are not boxes, cylinders or spheres.
@@ -153,7 +157,7 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
 def run(
     library: Any, case: Case, joints: Sequence[str], start: np.ndarray, goal: np.ndarray
 ) -> Run:
-    """Plan from start to goal (n,) of our `joints`."""
+    """Plan from start to goal (n,) of robosim's `joints`."""
     robot, search, settings, simplification = library.configure_robot_and_planner_with_kwargs(
         ROBOT, "rrtc"
     )
@@ -181,8 +185,11 @@ def run(
 
 @dataclass(frozen=True)
 class Ours:
-    """Figures of our side: seconds of search with simplification, of the same again, lengths [rad],
-    overlaps."""
+    """Figures of robosim: seconds of search with simplification, of a repetition, lengths,
+    overlaps.
+
+    Lengths are in [rad].
+    """
 
     solved: bool
     both: float
@@ -193,7 +200,7 @@ class Ours:
 
 
 def add_rows(label: str, pairs: Sequence[tuple[Ours, Run]], report: Report) -> None:
-    """Success, times and safety of both; times are of the problems that both solved."""
+    """Add success, times and safety of both; times are of the problems that both solved."""
 
     def share(solved: Sequence[bool]) -> float:
         return 100 * float(np.mean(solved))

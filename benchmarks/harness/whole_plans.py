@@ -1,5 +1,7 @@
-"""Times that a user waits: whole calls of `plan`, the first of a process, scenes compiled and files
-read."""
+"""Times that a user waits: whole calls of `plan`, the first of a process, and scenes.
+
+Scenes are compiled and read from files.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ print(imported - begin, loaded - imported, first - loaded, time.perf_counter() -
 
 
 def seconds(work: Callable[[], Any], repeat: int = 1) -> float:
-    """By the clock on the wall, the median of so many."""
+    """Median elapsed time of `repeat` calls."""
     times = []
     for _ in range(repeat):
         begin = time.perf_counter()
@@ -44,8 +46,11 @@ def seconds(work: Callable[[], Any], repeat: int = 1) -> float:
 
 
 def first_and_second(problem: Any, planner: str) -> tuple[Any, float, float]:
-    """A plan in a scene that was never compiled, the seconds it took, and those of the same call
-    again."""
+    """Plan in a scene that was never compiled, and repeat the call.
+
+    Returns:
+        The plan, and the seconds of the first and the second call.
+    """
     from robosim.planners import plan
     from robosim.scene.compiled import forget_compiled
 
@@ -59,7 +64,7 @@ def first_and_second(problem: Any, planner: str) -> tuple[Any, float, float]:
 def whole_plan_rows(
     label: str, first: np.ndarray, second: np.ndarray, report: Report, *, bar: float | None
 ) -> None:
-    """First and second calls [s]; the bar is for the median of the second [ms]."""
+    """Add rows of first and second calls [s]; the bar is for the median of the second [ms]."""
     for name, times, limit in (("first", first, None), ("second", second, bar)):
         times = 1e3 * times
         note = f"p95 {np.percentile(times, 95):.1f} ms"
@@ -75,9 +80,9 @@ def whole_plan_rows(
 
 
 def add_processes(report: Report, runs: int) -> None:
-    """The first plan of a process, and what comes before it."""
+    """Add rows for the first plan of a process, and for the time before it."""
     found = []
-    here = Path(__file__).parent  # not where a source tree is found, which is robosim, too
+    here = Path(__file__).parent  # not the root, where `robosim` would be the source tree
     command = [sys.executable, "-c", _FIRST]
     for _ in range(runs):
         done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=True)
@@ -88,7 +93,7 @@ def add_processes(report: Report, runs: int) -> None:
 
 
 def boxes(n: int) -> Any:
-    """A scene of n small boxes about the robot, as a map of what is occupied."""
+    """Return a scene of n small boxes around the robot, like an occupancy map."""
     from robosim.geometry import pose
     from robosim.scene import Scene
 
@@ -100,8 +105,10 @@ def boxes(n: int) -> Any:
 
 
 def room(n: int, seed: int) -> np.ndarray:
-    """n points (n, 3) as cameras see them: of a table and a wall, with 2 mm of noise, none within
-    the robot's base."""
+    """Return n points (n, 3) of a table and a wall, as cameras see them.
+
+    They have 2 mm of noise, and none is within the robot's base.
+    """
     rng = np.random.default_rng(seed)
     u, v = rng.uniform(-1, 1, (2, 2 * n))
     table = np.stack([u, v, np.full(2 * n, -0.05)], axis=1)
@@ -115,8 +122,10 @@ def room(n: int, seed: int) -> np.ndarray:
 def add_growth(
     label: str, sizes: Iterable[int], work: Callable[[int], float], bar: float, report: Report
 ) -> None:
-    """Seconds of `work(n)` for growing n, each four times the one before; the bar is for the
-    largest step's ratio."""
+    """Add rows of seconds of `work(n)` for growing n, each four times the last.
+
+    The bar is for the ratio of the largest step.
+    """
     before: float | None = None
     for n in sizes:
         now = work(n)
@@ -127,14 +136,14 @@ def add_growth(
 
 
 def add_scenes(report: Report, *, quick: bool) -> None:
-    """Scenes of many objects and points: compiled, planned in, written and read."""
+    """Add rows for scenes of many objects and points: compiled, planned in, written and read."""
     import robosim
     from robosim.planners import Problem, plan
     from robosim.scene import Scene, load_scene
     from robosim.scene.compiled import forget_compiled
 
     model = robosim.load_robot(_ROBOT)
-    Scene().compile(model)  # what is found once for a robot
+    Scene().compile(model)  # precompute the data that depend on the robot only
 
     def compiled_anew(scene: Scene) -> None:
         forget_compiled(model)
@@ -181,7 +190,7 @@ def add_scenes(report: Report, *, quick: bool) -> None:
         ):
             file = Path(folder) / "scene.yaml"
             scene.save(file)
-            if label == "table_pick":  # read and planned in, again and again
+            if label == "table_pick":  # read and planned in repeatedly
                 read = seconds(lambda file=file: Scene.load(file), 15)
                 planned = np.median(
                     [first_and_second(Problem(model, scene), "rrt_connect")[1] for _ in range(15)]

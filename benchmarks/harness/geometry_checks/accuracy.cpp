@@ -1,11 +1,11 @@
 // Worst errors of every pair of shapes over seeded poses: a plain C interface (geometry_checks.py).
 //
-// Shapes of 0.1 to 1 m. A quarter of the poses each, of which the last three start from shapes that
-// overlap:
+// Shapes are 0.1 to 1 m large. Each of these kinds makes up a quarter of the poses. The last three
+// start from shapes that overlap:
 //   separated   by up to 0.5 m
-//   touching    moved along the normal until the distance is 0, +-1e-12 or +-1e-9 m
-//   shallow     the same, to a depth of 1e-6 to 1e-2 m
-//   deep        as they are, centers within 0.15 m
+//   touching    translated along the normal until the distance is 0, +-1e-12 or +-1e-9 m
+//   shallow     translated likewise to a depth of 1e-6 to 1e-2 m
+//   deep        not translated, with centers within 0.15 m
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -74,8 +74,8 @@ EXPORT int accuracy_is_analytic(int a, int b) {
   return pair_functions(static_cast<ShapeType>(a), static_cast<ShapeType>(b)).analytic;
 }
 
-// out: worst errors of distance [m], points [m], normal [rad]; how many poses were compared, not
-// unique, not verified; then the pose with the worst of each error.
+// out: worst errors of distance [m], points [m], normal [rad]; numbers of poses that were compared,
+// not unique, not verified; then the pose with the worst of each error.
 EXPORT void accuracy_values(int a, int b, std::uint64_t seed, std::uint64_t begin,
                             std::uint64_t end, double* out) {
   for (int k = 0; k < 9; ++k) out[k] = 0;
@@ -89,7 +89,8 @@ EXPORT void accuracy_values(int a, int b, std::uint64_t seed, std::uint64_t begi
   }
 }
 
-// Two half-spaces: only facing ones have a distance, that of their planes. The same entries.
+// Errors of two half-spaces, with the same entries of out. Only half-spaces that face each other
+// have a distance, which is that of their planes.
 EXPORT void accuracy_half_spaces(std::uint64_t seed, std::uint64_t begin, std::uint64_t end,
                                  double* out) {
   for (int k = 0; k < 9; ++k) out[k] = 0;
@@ -122,9 +123,9 @@ EXPORT void accuracy_half_spaces(std::uint64_t seed, std::uint64_t begin, std::u
   }
 }
 
-// out: worst relative errors by twist, sizes, scale and vertices (-1: none); how many poses were
-// compared, near a switch, left out as the query jumped, how many coordinates of vertices were
-// passed over; then the pose with the worst of each error.
+// out: worst relative errors by twist, sizes, scale and vertices (-1 if the pair has none); numbers
+// of poses compared, near a switch, and left out as the query jumped; number of coordinates of
+// vertices that were left out; then the pose with the worst of each error.
 EXPORT void accuracy_derivatives(int a, int b, std::uint64_t seed, std::uint64_t begin,
                                  std::uint64_t end, double* out) {
   for (int k = 0; k < 12; ++k) out[k] = k < 4 ? -1 : 0;

@@ -1,4 +1,4 @@
-// Hostile scenes by the million: a plain C interface (geometry_checks.py). Every scene is made from
+// Hostile scenes by the million: a plain C interface (geometry_checks.py). Every scene depends on
 // the seed and its number alone.
 #include <chrono>
 #include <cstdint>
@@ -16,9 +16,9 @@ EXPORT void* fuzz_new(std::uint64_t seed, std::uint64_t vertices_of_large) {
 }
 EXPORT void fuzz_delete(void* scenes) { delete static_cast<HostileScenes*>(scenes); }
 
-// The first scene from `begin` up to `end` of which something does not hold, as its number and, in
-// `text`, what; or `end`. slowest: the longest time of all that is asked about one scene [s], and
-// its number; updated.
+// Return the number of the first scene in [begin, end) that violates a law, with the law in `text`,
+// or `end`. slowest: the longest time of all queries about one scene [s], and slowest_number that
+// scene; both are updated.
 EXPORT std::uint64_t fuzz_run(const void* scenes, std::uint64_t begin, std::uint64_t end,
                               double tolerance, double* slowest, std::uint64_t* slowest_number,
                               char* text, int size) {

@@ -1,4 +1,5 @@
-// Vectors, poses and shapes from plain numbers, for what the benchmarks compile against the engine.
+// Vectors, poses and shapes from plain numbers, for code that the benchmarks compile against the
+// engine.
 #pragma once
 
 #include <memory>
@@ -13,10 +14,10 @@ inline Vec3d vec3_from(const double* x) { return {x[0], x[1], x[2]}; }
 inline Mat3d mat3_from(const double* m, int stride) {
   return {vec3_from(m), vec3_from(m + stride), vec3_from(m + 2 * stride)};
 }
-// Of a row-major 4x4 matrix.
+// Read a pose from a row-major 4x4 matrix.
 inline SE3d pose_from(const double* X) { return {mat3_from(X, 4), {X[3], X[7], X[11]}}; }
 
-// type 0 sphere (radius), 1 box (three full sizes), 2 capsule, 3 cylinder (radius, length), 4
+// Types: 0 sphere (radius), 1 box (three full sizes), 2 capsule, 3 cylinder (radius, length), 4
 // half-space z <= 0, 5 convex (n_vertices x 3 vertices), 6 ellipsoid (three radii), 7 cone (radius,
 // length), 8 triangle (vertices).
 inline Shape shape_from(int type, const double* size, int n_vertices, const double* vertices) {

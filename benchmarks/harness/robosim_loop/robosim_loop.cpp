@@ -1,9 +1,9 @@
 // The engine's dynamics over prepared states, in plain loops: one state at a time, and in batches,
-// as a caller from C++ has them.
+// as a C++ caller would use it.
 //
-// The engine is built from the checkout's sources as for the wheel, and the model is put together
-// by its ModelBuilder from the same parts that `robosim.load_robot` hands over. A plain C
-// interface, compiled when a benchmark first needs it (see robosim_loop.py).
+// The engine is built from the checkout's sources as for the wheel. The ModelBuilder builds the
+// model from the same parts that `robosim.load_robot` passes to it. This is a plain C interface,
+// compiled when a benchmark first needs it (see robosim_loop.py).
 #include <cstring>
 #include <exception>
 #include <map>
@@ -29,10 +29,10 @@ struct Robot {
   Batch batch;
   std::vector<int> frames;
   int n_states = 0;
-  // By the argument's name, one state after the other.
+  // By the argument's name, all states in sequence.
   std::map<std::string, std::vector<double>> states;
-  // Of the operation that ran last, per output: of a batch one state after the other, from a cache
-  // line on as robosim.batch's.
+  // Outputs of the last operation. Those of a batch have all states in sequence and start at a
+  // cache line, like those of robosim.batch.
   std::vector<AlignedVector<double>> out;
   std::string error;
 };
@@ -47,8 +47,8 @@ struct Prepared {
   double* out[max_arguments];
 };
 
-// Throws for an operation that there is not, or one with inputs beside q, v, a, tau and points of
-// frames. Jacobians are of the last frame, everything else of frames is of all.
+// Throws for an unknown operation, or one with inputs other than q, v, a, tau and points of frames.
+// Jacobians are of the last frame, all other results of frames are of all frames.
 Prepared prepare(Robot& robot, const char* name) {
   const Model& model = *robot.model;
   Prepared p{};
@@ -73,14 +73,14 @@ Prepared prepare(Robot& robot, const char* name) {
   return p;
 }
 
-// The operation on one state; results always go to the same place, as in Pinocchio's Data.
+// Run the operation on one state. Results always go to the same memory, as in Pinocchio's Data.
 void run_one(Robot& robot, const Kernel& kernel, Prepared& p, int state) {
   const double* in[max_arguments];
   for (int k = 0; k < p.n_in; ++k) in[k] = p.in[k] + state * p.in_size[k];
   kernel.one(*robot.model, *robot.workspace, p.options, in, p.out);
 }
 
-// Runs `work`; what it throws is kept as the robot's error. 0 if all went well.
+// Run `work` and keep its exception's message as the robot's error. Returns 0 on success.
 template <class Work>
 int guarded(Robot& robot, Work work) {
   try {
@@ -104,7 +104,7 @@ EXPORT Robot* robot_new(int floating_base) {
 EXPORT void robot_delete(Robot* robot) { delete robot; }
 EXPORT const char* robot_error(const Robot* robot) { return robot->error.c_str(); }
 
-// How many states the kernels in use take side by side.
+// Number of states that the selected kernels process at once.
 EXPORT int robot_lanes() { return kernels().lanes; }
 
 EXPORT int robot_add_link(Robot* robot, const char* name, double mass, const double* com,
@@ -133,7 +133,7 @@ EXPORT int robot_build(Robot* robot, const double* gravity) {
   });
 }
 
-// Appends a link to the frames that operations about frames are run for.
+// Append a link to the frames of operations about frames.
 EXPORT int robot_add_frame(Robot* robot, const char* link) {
   return guarded(*robot, [&] {
     for (std::size_t i = 0; i < robot->model->frames.size(); ++i)
@@ -142,7 +142,7 @@ EXPORT int robot_add_frame(Robot* robot, const char* link) {
   });
 }
 
-// Takes n states, rows of q (n, n_q) and of v, a, tau (n, n_v), once the model is built.
+// Set n states, rows of q (n, n_q) and of v, a, tau (n, n_v), after the model has been built.
 EXPORT void robot_set_states(Robot* robot, int n, const double* q, const double* v, const double* a,
                              const double* tau) {
   const int n_q = robot->model->n_q, n_v = robot->model->n_v;
@@ -153,7 +153,7 @@ EXPORT void robot_set_states(Robot* robot, int n, const double* q, const double*
   robot->states["tau"].assign(tau, tau + n * n_v);
 }
 
-// Runs an operation on every state by itself, `passes` times over. This is what is timed.
+// Run an operation on every state separately, `passes` times. This function is timed.
 EXPORT int robot_run(Robot* robot, const char* name, int passes) {
   return guarded(*robot, [&] {
     Prepared p = prepare(*robot, name);
@@ -163,7 +163,7 @@ EXPORT int robot_run(Robot* robot, const char* name, int passes) {
   });
 }
 
-// Runs an operation on all states as one batch, `passes` times over. This too.
+// Run an operation on all states as one batch, `passes` times. This function is timed, too.
 EXPORT int robot_run_batch(Robot* robot, const char* name, int threads, int passes) {
   return guarded(*robot, [&] {
     const Prepared p = prepare(*robot, name);
@@ -173,7 +173,7 @@ EXPORT int robot_run_batch(Robot* robot, const char* name, int threads, int pass
   });
 }
 
-// Runs an operation on one state, whose results are first among the outputs then.
+// Run an operation on one state; its results are the first in the outputs.
 EXPORT int robot_run_one(Robot* robot, const char* name, int state) {
   return guarded(*robot, [&] {
     Prepared p = prepare(*robot, name);
@@ -181,7 +181,7 @@ EXPORT int robot_run_one(Robot* robot, const char* name, int state) {
   });
 }
 
-// An output of the operation that ran last.
+// Return an output of the last operation.
 EXPORT const double* robot_output(const Robot* robot, int output) {
   return robot->out.at(static_cast<std::size_t>(output)).data();
 }

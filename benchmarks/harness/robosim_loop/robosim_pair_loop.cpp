@@ -1,4 +1,4 @@
-// The engine's side of pair_loop.h. Queries start from the pair's cache, which is emptied or not.
+// The engine's side of pair_loop.h. Queries start from the pair's cache, which may be emptied.
 #include "../pair_loop.h"
 
 #include <array>
@@ -20,7 +20,7 @@ using pair_loop::ShapeData;
 
 struct Pair {
   Shape A, B;
-  bool has_memory;  // not where there is a formula: then there is nothing to empty
+  bool has_memory;  // false for closed forms, which have no cache to empty
   PairCache cache;
 };
 

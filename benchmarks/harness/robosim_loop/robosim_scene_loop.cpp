@@ -1,8 +1,7 @@
-// The engine's CollisionScene of one robot, asked in plain loops over configurations.
+// The engine's CollisionScene of one robot, queried in plain loops over configurations.
 //
-// The model is put together by the engine's ModelBuilder from the same parts that
-// `robosim.load_robot` hands over. A plain C interface, compiled when a benchmark first needs it
-// (see scene_loop.py).
+// The ModelBuilder builds the model from the same parts that `robosim.load_robot` passes to it.
+// This is a plain C interface, compiled when a benchmark first needs it (see scene_loop.py).
 #include <map>
 #include <optional>
 #include <string>
@@ -37,7 +36,7 @@ EXPORT Robot* scene_new() { return new Robot; }
 EXPORT void scene_delete(Robot* robot) { delete robot; }
 
 EXPORT void scene_add_link(Robot* robot, const char* name) {
-  // Collision knows no inertia, but a body has to have one.
+  // Collision checks do not use inertia, but every body must have one.
   robot->builder.add_link(name, {1, Vec3d(), Mat3d::identity()});
 }
 
@@ -49,7 +48,7 @@ EXPORT void scene_add_joint(Robot* robot, const char* name, const char* kind, co
   robot->builder.add_joint(std::move(joint));
 }
 
-// Collider `number`, a shape as numbers.h numbers them.
+// Add collider `number`, a shape with the types of numbers.h.
 EXPORT void scene_add_collider(Robot* robot, const char* link, int number, const double* X_LC,
                                int type, const double* size, int n_vertices,
                                const double* vertices) {
@@ -57,10 +56,10 @@ EXPORT void scene_add_collider(Robot* robot, const char* link, int number, const
                               std::to_string(number));
 }
 
-// pairs: (n_pairs, 2) numbers of colliders. Returns how many coordinates the robot has.
+// pairs: (n_pairs, 2) numbers of colliders. Returns the number of coordinates of the robot.
 EXPORT int scene_build(Robot* robot, int n_pairs, const int* pairs) {
   robot->model = robot->builder.build({});
-  std::map<int, int> index_of;  // the model has them sorted by link
+  std::map<int, int> index_of;  // index by number, as the model sorts colliders by link
   for (std::size_t i = 0; i < robot->model->colliders.size(); ++i) {
     const std::string& name = robot->model->colliders[i].name;  // link, "/", number
     index_of[std::stoi(name.substr(name.rfind('/') + 1))] = static_cast<int>(i);
@@ -73,7 +72,7 @@ EXPORT int scene_build(Robot* robot, int n_pairs, const int* pairs) {
   return robot->model->n_q;
 }
 
-// Of n configurations: how many are free of self-collision.
+// Count the configurations, of n, that are free of self-collision.
 EXPORT int scene_count_free(Robot* robot, int n, const double* q) {
   int free = 0;
   for (int i = 0; i < n; ++i) {
@@ -83,7 +82,7 @@ EXPORT int scene_count_free(Robot* robot, int n, const double* q) {
   return free;
 }
 
-// Signed distances of all pairs at n configurations: out (n, pairs).
+// Compute signed distances of all pairs at n configurations: out (n, pairs).
 EXPORT void scene_distances(Robot* robot, int n, const double* q, double* out) {
   for (int i = 0; i < n; ++i) {
     robot->query->place(q + i * robot->model->n_q);
@@ -91,7 +90,7 @@ EXPORT void scene_distances(Robot* robot, int n, const double* q, double* out) {
   }
 }
 
-// The same, several configurations side by side.
+// Compute the same signed distances with several configurations at once.
 EXPORT void scene_distances_many(Robot* robot, int n, const double* q, double* out) {
   robot->batch->distances(n, q, out, 1);
 }
