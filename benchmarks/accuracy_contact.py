@@ -1,24 +1,23 @@
-"""Accuracy of the derivatives of steps with contact: every block of the Jacobians, all parameters
-included.
+"""Accuracy of the derivatives of steps with contact: all blocks of the Jacobians and all
+parameters.
 
-Each is compared with Ridders differences of the production step itself, of all three solvers, in
-scenes with robots, boxes, balls and triangle meshes, thrown and at rest. Compared is along random
-directions, one per block and state and one per kind of parameter and state, all rows of the
-Jacobian at once. Where classes and features are the same at all points of the differences, 1e-8 of
-the block's largest entry is asked for; all other states are counted apart, and there the derivative
-towards one side is compared, to 1e-5, and that of the same step in dual numbers with its classes
-held, to 1e-10. Products with random covectors (`vjp`) are compared with the matrices, and products
-with random directions of every number (`jvp`) with those; second-order products (`hvp`) along one
-direction with that along another. A quick run leaves parameters out. Where Nimble is installed, its
-Jacobians at rest are compared with differences of its own step, beside ours, for the robots of
-`bench_contact.py` that its paper measures.
+Each is compared with Ridders differences of the production step itself, for all three solvers, in
+scenes with robots, boxes, balls and triangle meshes, thrown and at rest. The comparison is along
+random directions, one per block and state and one per kind of parameter and state, with all rows of
+the Jacobian at once. Where modes and features are the same at all points of the differences, the
+bar is 1e-8 of the block's largest entry. All other states are counted separately. There the
+one-sided derivative is compared, to 1e-5, and the derivative of the same step in dual numbers with
+fixed modes, to 1e-10. Products with random covectors (`vjp`) are compared with the matrices,
+products with random directions of all numbers (`jvp`) with the covector products, and second-order
+products (`hvp`) along one direction with those along another. A quick run leaves out parameters. If
+Nimble is installed, its Jacobians at rest are compared with differences of its own step, beside
+robosim's, for the robots of `bench_contact.py` that its paper measures.
 
-In five scenes rows all but depend on each other, or few states are far from a change. What is known
-to miss there is in `KNOWN`, with limits of its own that it must keep.
+In five scenes rows are almost linearly dependent, or most states are close to a change of mode.
+Bars that are known to be missed there are in `KNOWN`, with other limits that must be kept.
 
-    python benchmarks/accuracy_contact.py [--states 1000] [--quick] [--keep FILE] [--markdown
-    docs/simulation.md]
-                                            [--json FILE]
+    python benchmarks/accuracy_contact.py [--states 1000] [--quick] [--keep FILE]
+                                          [--markdown docs/simulation.md] [--json FILE]
 """
 
 from __future__ import annotations
@@ -40,18 +39,18 @@ if TYPE_CHECKING:
 
 STATES, QUICK_STATES = 1000, 6
 APART_BAR = 0.1
-SHOWN = 5  # failures of a scene
+SHOWN = 5  # failures shown per scene
 
 
 class Known(NamedTuple):
-    """Limits that stand in for bars which a scene is known to miss with a solver.
+    """Limits that replace bars which a scene is known to miss with a solver.
 
     Attributes:
-        apart: share of states with a direction along which something changes.
-        one_side: error of derivatives towards one side.
-        frozen: error beside the same step in dual numbers.
-        products: error of products beside matrices.
-        failures: how many there are for each state.
+        apart: fraction of states with a direction along which something changes.
+        one_side: error of one-sided derivatives.
+        frozen: error relative to the same step in dual numbers.
+        products: error of products relative to the matrices.
+        failures: number of failures per state.
     """
 
     apart: float | None = None
@@ -61,7 +60,8 @@ class Known(NamedTuple):
     failures: float | None = None
 
 
-# By scene and solver. Set by hand, above the figures of 25 states with seed 1 (docs/simulation.md).
+# Limits by scene and solver. They are set by hand, above the figures of 25 states with seed 1
+# (docs/simulation.md).
 KNOWN = {
     ("jump worm", "pgs"): Known(apart=0.3),
     ("race car", "lcp"): Known(apart=0.6, products=1e-9, failures=0.4),
@@ -143,8 +143,7 @@ def main() -> int:
 
 
 def judged(tally: Tally) -> Iterator[Row]:
-    """The rows of a scene with a solver, each with its bar, or with the limit of what is known to
-    miss it."""
+    """Yield the rows of a scene with a solver, each with its bar, or with a limit of `KNOWN`."""
     from harness import contact_table
     from harness.contact_accuracy import BAR, FROZEN_BAR, ONE_SIDED_BAR, PRODUCT_BAR
 
@@ -169,7 +168,7 @@ def judged(tally: Tally) -> Iterator[Row]:
 
 
 def beside_nimble(report: Report) -> None:
-    """Its error beside ours, of all blocks at rest, at the same states."""
+    """Add rows with the errors of Nimble's and robosim's Jacobians at rest, at the same states."""
     from harness import nimble_peer
     from harness.contact_accuracy import BAR
     from harness.contact_scenes import DT, FRICTION, KINDS, make

@@ -1,15 +1,16 @@
-"""How exact distances, points, normals and their derivatives are, for every pair of shapes.
+"""Accuracy of distances, points, normals and their derivatives, for every pair of shapes.
 
-Each answer is compared in extended precision (long double) with what does not depend on the engine:
-the shapes' support functions, written a second time. From below the distance is bounded by the
-planes of support with the answer's normal; from above, apart, by the points, and overlapping by
-branch and bound over all directions, which proves that no other way out is shorter. Points and
-normal are compared with the solution of the witness conditions by Newton's method, itself verified.
-Derivatives are compared with Ridders differences of the query. (coal, which is good to 1e-6 or so,
-is compared with by bench_collision.py.)
+Each result is compared in extended precision (long double) with a reference that is independent of
+the engine: a second implementation of the shapes' support functions. The lower bound of the
+distance comes from the supporting planes with the result's normal. The upper bound comes from the
+points for separated shapes, and for overlapping shapes from branch and bound over all directions,
+which proves that no translation separates the shapes sooner. Points and normal are compared with
+the solution of the witness conditions by Newton's method, itself verified. Derivatives are compared
+with Ridders differences of the query. (coal, which is accurate to about 1e-6, is compared by
+bench_collision.py.)
 
     python benchmarks/accuracy_geometry.py [--poses 10000] [--quick] [--markdown docs/geometry.md]
-    [--json FILE]
+                                           [--json FILE]
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from harness.report import Report, Row, arguments
 
 CLOSED_FORM_BAR, ITERATIVE_BAR, DERIVATIVE_BAR = 1e-10, 1e-9, 1e-7
 POSES = 10_000
-QUICK = 20  # times fewer
+QUICK = 20  # factor by which a quick run has fewer poses
 
 
 def main() -> int:

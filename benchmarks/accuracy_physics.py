@@ -1,10 +1,9 @@
-"""Motions that textbooks have formulas for, by our solvers and beside MuJoCo and, where installed,
-Nimble.
+"""Motions with textbook formulas, by robosim's solvers, MuJoCo and, if installed, Nimble.
 
-All sides have the same bodies, start, friction and steps, and are otherwise as they are by default.
-Bars are for the solvers `lcp` and `convex`, which solve rows to rounding in all motions but that of
-the dominoes; `pgs` ends after 200 sweeps, and MuJoCo's contacts give by its own choice, so that
-what rests sinks in and what sticks creeps. MuJoCo has no restitution.
+All sides have the same bodies, start, friction and steps, and otherwise their defaults. Bars are
+for the solvers `lcp` and `convex`, which solve rows to rounding in all motions except the dominoes.
+`pgs` ends after 200 sweeps. MuJoCo's contacts are compliant by design, so that resting bodies sink
+in and sticking bodies creep. MuJoCo has no restitution.
 
     python benchmarks/accuracy_physics.py [--quick] [--json FILE] [--markdown FILE]
 """
@@ -37,15 +36,15 @@ Runs = list[tuple[Case, Watched]]
 EXACT = 1e-9  # relative: rounding of a thousand steps
 STILL = 1e-9  # [m or m/s]
 RESIDUAL_BAR = 1e-12
-# Residual of a pile that all but slides: `lcp` hands a few steps to `convex` there, which ends with
-# bounds of friction off by 3e-8, as seen.
+# Residual of a pile that almost slides. `lcp` hands a few of its steps to `convex`, which ends with
+# friction bounds that are off by 3e-8 in measurements.
 PILE_RESIDUAL_BAR = 1e-7
 MU = 0.3
 STEEP, GENTLE = np.radians(30), np.radians(10)
 HEADINGS = np.radians([0, 15, 30, 45, 60, 75])  # from an axis of friction
 BLOCK = box(2.0, (0.2, 0.3, 0.1))
 CUBE = (0.1, 0.1, 0.1)
-SUNK = 1e-4  # [m] into each other, as the peers have contacts only where things overlap
+SUNK = 1e-4  # [m] initial penetration, as the peers have contacts only where shapes overlap
 BALL_RADIUS = 0.1  # [m]
 BALL = Solid(Shape.sphere(BALL_RADIUS), 1.0, (0.4 * BALL_RADIUS**2,) * 3)
 DOMINO = box(0.2, (0.02, 0.1, 0.2))
@@ -53,19 +52,22 @@ TOP = Solid(Shape.sphere(0.01), 1.0, (0.01, 0.02, 0.03))
 
 
 def at(*places: tuple[float, float, float]) -> Array:
-    """q of bodies there, upright."""
+    """q of upright bodies at these positions."""
     return np.concatenate([[*place, 0, 0, 0, 1] for place in places])
 
 
 def incline(angle: float, heading: float, steps: int) -> Case:
-    """A block at rest on the floor, gravity tilted so that it is one that falls along `heading`."""
+    """A block at rest on the floor, with gravity tilted as on a slope that descends along
+    `heading`.
+    """
     tilted = (G * sin(angle) * cos(heading), G * sin(angle) * sin(heading), -G * cos(angle))
     return Case((BLOCK,), at((0, 0, 0.05)), np.zeros(6), steps, friction=MU, gravity=tilted)
 
 
 def off_coulomb(case: Case, seen: Watched) -> float:
-    """Of a block that slides down from rest: what slows it beside what Coulomb's law says,
-    relative."""
+    """Relative deviation of a sliding block's deceleration from Coulomb's law; the block starts at
+    rest.
+    """
     g = np.array(case.gravity)
     pull = float(np.hypot(g[0], g[1]))
     speed = float(seen.velocity[-1, 0, :2] @ g[:2]) / pull
@@ -78,13 +80,12 @@ class Measure:
 
     Attributes:
         name: of the figure.
-        unit: of it.
-        cases: the motions that it is of.
-        of: the figure of all of them.
-        bar: for `lcp` and `convex`, the greatest that they may have; None for a figure that is only
-        shown.
-        box_too: whether `lcp`, too, has to reach it.
-        residual_bar: the greatest residual that their steps may have.
+        unit: of the figure.
+        cases: the motions that it is computed from.
+        of: function of all motions that returns the figure.
+        bar: upper limit for `lcp` and `convex`; None for a figure that is only shown.
+        box_too: True if the bar applies to `lcp`, too.
+        residual_bar: upper limit of the residual of their steps.
     """
 
     name: str
@@ -97,41 +98,43 @@ class Measure:
 
 
 def worst(figure: Callable[[Case, Watched], float]) -> Callable[[Runs], float]:
-    """The greatest of all motions."""
+    """Largest value over all motions."""
     return lambda runs: max(figure(case, seen) for case, seen in runs)
 
 
 def halves(figure: Callable[[Case, Watched], float]) -> Callable[[Runs], float]:
-    """How far an error that half the step halves is from doing so."""
+    """Deviation from an error ratio of 2 between a step and half the step."""
     return lambda runs: abs(figure(*runs[0]) / figure(*runs[1]) - 2)
 
 
 def moved(case: Case, seen: Watched) -> float:
-    """How far any body has got from where it was [m]."""
+    """Largest displacement of any body from its start [m]."""
     return float(np.linalg.norm(seen.place - seen.place[0], axis=2).max())
 
 
 def drifted(case: Case, seen: Watched) -> float:
-    """How far any body gets from where it is after a tenth of the time [m]."""
+    """Largest displacement of any body after the first tenth of the time [m]."""
     place = seen.place[case.steps // 10 :]
     return float(np.linalg.norm(place - place[0], axis=2).max())
 
 
 def stopped(case: Case, seen: Watched) -> float:
-    """Of what slides to rest: its way beside v^2 / (2 mu g), relative."""
+    """Relative deviation of the stopping distance of a sliding body from v^2 / (2 mu g)."""
     v = float(np.linalg.norm(seen.velocity[0, 0]))
     way = float(np.linalg.norm(seen.place[-1, 0] - seen.place[0, 0]))
     return abs(way / (v**2 / (2 * case.friction * G)) - 1)
 
 
 def left(case: Case, seen: Watched) -> float:
-    """The speed that is left in the last tenth [m/s]."""
+    """Largest speed in the last tenth of the time [m/s]."""
     return float(np.linalg.norm(seen.velocity[-case.steps // 10 :], axis=2).max())
 
 
 def rolling(case: Case, seen: Watched) -> float:
-    """Of a solid ball that was thrown without spin: its speed beside 5/7 of that, relative; also
-    that of its rim."""
+    """Relative deviation of a rolling ball's final speed from 5/7 of its initial speed.
+
+    The solid ball is thrown without spin. The speed of its rim counts as well.
+    """
     thrown = float(seen.velocity[0, 0, 0])
     return max(
         abs(float(x) / (5 / 7 * thrown) - 1) for x in (seen.velocity[-1, 0, 0], _rim(case, seen))
@@ -145,42 +148,47 @@ def _rim(case: Case, seen: Watched) -> float:
 
 
 def rebound(case: Case, seen: Watched) -> float:
-    """Of a ball that was dropped: the height that it comes back to beside e^2 of that, relative to
-    that."""
+    """Relative deviation of a dropped ball's rebound height from e^2 of the drop height.
+
+    The deviation is relative to the drop height.
+    """
     fallen = seen.place[:, 0, 2] - BALL_RADIUS
     lowest = int(np.argmax(seen.velocity[1:, 0, 2] > seen.velocity[:-1, 0, 2])) + 1
     return abs(float(fallen[lowest:].max()) / float(fallen[0]) - case.restitution**2)
 
 
 def turned(case: Case, seen: Watched) -> float:
-    """Of what spins freely: how much its angular momentum changes, relative."""
+    """Relative change of the angular momentum of a body that spins freely."""
     momentum = seen.momentum(case)[:, 0]
     return float(np.linalg.norm(momentum - momentum[0], axis=1).max() / np.linalg.norm(momentum[0]))
 
 
 def gained(case: Case, seen: Watched) -> float:
-    """How much its energy changes, relative."""
+    """Relative change of the energy."""
     energy = seen.energy(case)
     return float(np.abs(energy - energy[0]).max() / abs(energy[0]))
 
 
 def risen(case: Case, seen: Watched) -> float:
-    """The most that the energy rises by in one step, relative to what it is at the start."""
+    """Largest increase of the energy in one step, relative to the energy at the start."""
     energy = seen.energy(case)
     return float(np.diff(energy).max() / energy[0])
 
 
 def fallen(case: Case, seen: Watched) -> float:
-    """When the last domino lies, leaning by more than 60 degrees [s]; inf where one stands in the
-    end."""
+    """Time at which the last domino leans by more than 60 degrees [s]; inf if one stands at the
+    end.
+    """
     x, y = seen.turn[..., 0], seen.turn[..., 1]
     lies = (1 - 2 * (x**2 + y**2) < 0.5).all(axis=1)
     return float(np.argmax(lies)) * case.dt if lies.any() else inf
 
 
 def thrown_rod(direction: float) -> Case:
-    """Painleve's: a rod that slides on its tip, where rigid friction has no solution in forces, but
-    one in impulses."""
+    """Painleve's rod, which slides on its tip.
+
+    Rigid friction has no solution in forces there, but one in impulses.
+    """
     rod = Solid(Shape.capsule(0.01, 1.0), 1.0, (1 / 12, 1 / 12, 1e-3))
     lean = 0.5
     q = np.array([0, 0, 0.5 * cos(lean) + 0.01, 0, sin(lean / 2), 0, cos(lean / 2)])
@@ -189,7 +197,7 @@ def thrown_rod(direction: float) -> Case:
 
 
 def dominoes(steps: int) -> Case:
-    """Five in a row, the first pushed over."""
+    """Five dominoes in a row, the first pushed over."""
     push = np.zeros(30)
     push[0], push[4] = 0.3, 3.0
     return Case(
@@ -198,7 +206,7 @@ def dominoes(steps: int) -> Case:
 
 
 def measures(quick: bool) -> list[Measure]:
-    """All of them."""
+    """Return all measures."""
     slides = tuple(incline(STEEP, heading, 500) for heading in HEADINGS)
     stays = tuple(incline(GENTLE, heading, 1000) for heading in HEADINGS)
     stops = Case((BLOCK,), at((0, 0, 0.05)), np.array([2.0, 0, 0, 0, 0, 0]), 1000)
@@ -290,17 +298,16 @@ def measures(quick: bool) -> list[Measure]:
 
 
 def tumbling() -> Case:
-    """A block that falls, turns over on its corners and comes to rest."""
+    """A block that falls, tumbles over its corners and comes to rest."""
     return Case((BLOCK,), at((0, 0, 0.3)), np.array([1.0, 0.5, 0, 2.0, 3.0, 1.0]), 1000)
 
 
 def laws(case: Case, solver: str, every: int) -> Array:
-    """(3,) of every so many steps: how far they are from complementarity, the law of friction and
-    dissipation.
+    """Violations (3,) of complementarity, friction law and dissipation over every `every`-th step.
 
-    Of normals f w, of friction what exceeds mu f, along each axis with `lcp` and in all with
-    `convex`, and what it drives where it should brake; beside the largest impulse of the step and
-    the largest velocity, made or taken away.
+    They are f w of normals, the excess of friction over mu f (along each axis with `lcp`, of the
+    vector with `convex`), and the power of friction that drives instead of brakes. All are relative
+    to the largest impulse of the step and the largest velocity, before or by the impulses.
     """
     simulation = case.simulation(solver)
     motion = simulation.rollout(simulation.state(case.q, case.v), case.steps)
@@ -313,7 +320,7 @@ def laws(case: Case, solver: str, every: int) -> Array:
 
 
 def broken_laws(island: StepIsland, mu: float, solver: str) -> Array:
-    """(3,) of one island of a step, as of `laws`."""
+    """Violations (3,) of one island of a step, as in `laws`."""
     rows = island.rows
     most_f = max((abs(r.impulse) for r in rows), default=0.0)
     velocities = [
@@ -354,7 +361,7 @@ def main() -> int:
     peers = {"MuJoCo": mujoco} | ({} if library is None else {"Nimble": partial(nimble, library)})
     table: list[list[str]] = []
     runs: dict[tuple[int, str], Watched | None] = {}
-    residual = dict.fromkeys(SOLVERS, 0.0)  # but for the dominoes
+    residual = dict.fromkeys(SOLVERS, 0.0)  # without the dominoes
 
     def watched(measure: Measure, case: Case, side: str) -> Watched | None:
         key = (id(case), side)

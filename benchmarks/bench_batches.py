@@ -1,11 +1,11 @@
-"""Batches of rollouts beside `mujoco.rollout`: steps per second there, and there and back.
+"""Batches of rollouts beside `mujoco.rollout`: steps per second, of rollouts and with gradients.
 
-Four scenes of everyday training and planning, 32 runs of 200 steps each: a quadruped that stands,
+Four scenes of everyday training and planning have 32 runs of 200 steps each: a standing quadruped
 whose targets have noise; ten boxes that slide and tumble; a UR5 that pushes a box; a humanoid that
 lies down. MuJoCo's twin is made from the same world, with the elliptic cone and its default
-tolerance, and gets the same starts and controls. Both sides keep the state of every step, on one
-thread and on two; rounds take turns, and the least time of each side counts. There and back is the
-rollout and the gradient of a random loss of its end, by the start and by what drives it.
+tolerance, and has the same starts and controls. Both sides keep the state of every step, on one
+thread and on two. Rounds alternate, and the least time of each side counts. "There and back" is the
+rollout and the gradient of a random loss of its end, with respect to the start and the drive.
 
     python benchmarks/bench_batches.py [--quick] [--any-machine] [--json FILE] [--solver NAME]
 """
@@ -37,11 +37,11 @@ Random = np.random.Generator
 RUNS, STEPS, ROUNDS = 32, 200, 5
 QUICK_RUNS, QUICK_ROUNDS = 8, 2
 DT = 2e-3  # [s]
-BACK_BAR = 1 / 3  # of the peer's steps per second, there and back
-NOISE = 0.05  # [rad] of targets
-# [deg] of the UR5, its flange 5 cm above the floor.
+BACK_BAR = 1 / 3  # relative to the peer's steps per second, there and back
+NOISE = 0.05  # [rad] noise of targets
+# [deg] joints of the UR5 with its flange 5 cm above the floor.
 AT_BOX = (-1.31, -70.53, 136.25, -155.72, -90.0, 0.0)
-BEYOND = (-0.87, -53.82, 103.68, -139.87, -90.0, 0.0)  # [deg], 20 cm farther
+BEYOND = (-0.87, -53.82, 103.68, -139.87, -90.0, 0.0)  # [deg] 20 cm farther
 
 
 class Batch:
@@ -50,7 +50,7 @@ class Batch:
     Attributes:
         simulation: of the world.
         starts: of all runs.
-        control: of each step of each.
+        control: of each step of each run.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Batch:
         motion.vjp(*bars, by=["q_target" if self.control.q_target is not None else "tau"])
 
     def peer(self, n_threads: int) -> Callable[[], None]:
-        """The same in MuJoCo."""
+        """Return the same rollout in MuJoCo, ready to be called."""
         import mujoco
         from mujoco import rollout
 
@@ -100,14 +100,17 @@ def floor() -> Scene:
 
 
 def lowered(world: World, q: Array, z: int) -> Array:
-    """A configuration whose lowest point touches the floor. z: place of the height."""
+    """Lower a configuration until its lowest point touches the floor.
+
+    z: index of the height in q.
+    """
     q = q.copy()
     q[z] -= world.scene.compile(world.model).min_distance(q)[0]
     return q
 
 
 def quadruped(rng: Random, runs: int, solver: str) -> Batch:
-    """It stands, and its targets have noise."""
+    """A standing quadruped whose targets have noise."""
     model = load_robot("quadruped", base="floating")
     motors = {name: Motor(200.0, 10.0) for name in model.velocity_names[6:]}
     world = World(model, floor(), motors=motors, materials={"floor": Material(0.8)})
@@ -118,7 +121,7 @@ def quadruped(rng: Random, runs: int, solver: str) -> Batch:
 
 
 def moving_boxes(rng: Random, runs: int, solver: str) -> Batch:
-    """Ten boxes that slide and turn over the floor, and into each other."""
+    """Ten boxes that slide and rotate on the floor, and into each other."""
     world = World(scene=floor(), materials={"floor": Material(0.5)})
     for i in range(10):
         at = pose((0.16 * (i % 5), 0.16 * (i // 5), 0.05))
@@ -129,7 +132,7 @@ def moving_boxes(rng: Random, runs: int, solver: str) -> Batch:
 
 
 def ur5(rng: Random, runs: int, solver: str) -> Batch:
-    """Its flange pushes a box along the floor."""
+    """A UR5 whose flange pushes a box along the floor."""
     model = load_robot("ur5")
     motors = {name: Motor(5000.0, 300.0) for name in model.velocity_names}
     world = World(model, floor(), motors=motors, materials={"floor": Material(0.5)})
@@ -146,7 +149,7 @@ def ur5(rng: Random, runs: int, solver: str) -> Batch:
 
 
 def humanoid(rng: Random, runs: int, solver: str) -> Batch:
-    """It lies down on its back, without motors."""
+    """A humanoid that lies down on its back, without motors."""
     model = load_robot("humanoid", base="floating").with_damping(0.1)
     world = World(model, floor(), materials={"floor": Material(0.8)})
     q = model.neutral()
@@ -165,7 +168,7 @@ SCENES = {
 
 
 def least(works: list[Callable[[], None]], rounds: int) -> list[float]:
-    """The least time of each, in rounds that take turns [s]."""
+    """Least time of each work, in rounds that alternate [s]."""
     times = np.full(len(works), np.inf)
     for _ in range(rounds):
         for i, work in enumerate(works):

@@ -1,10 +1,9 @@
-"""What the bridges to PyTorch and JAX cost beside the calls that they make: steps, rollouts and
-their gradients.
+"""Overhead of the bridges to PyTorch and JAX: steps, rollouts and their gradients.
 
-A quadruped stands on the ground with `pgs`, its motors following targets. Ours is the bridge's
-call, compiled where the framework compiles (`jax.jit`), the peer `Simulation`'s own for the same;
-both take turns. Times of other calls in between, and of callbacks on other threads, count. What
-comes back has to be the same to the bit.
+A quadruped stands on the ground with `pgs`, its motors following targets. `ours` is the bridge's
+call, compiled if the framework compiles (`jax.jit`); the peer is `Simulation`'s own call for the
+same. Both alternate. Times of other calls in between, and of callbacks on other threads, count. The
+results have to be bitwise equal.
 
     python benchmarks/bench_bridges.py [--quick] [--json FILE]
 """
@@ -31,8 +30,10 @@ STEPS, RUNS = 100, 64
 
 
 class Plain:
-    """Calls of `Simulation`: a run, and the gradient of the sum of squares of its last velocities
-    by all targets."""
+    """Calls of `Simulation`: a run, and the gradient of a loss with respect to all targets.
+
+    The loss is the sum of squares of the last velocities.
+    """
 
     def __init__(self, walk: Walk) -> None:
         self.simulation = walk.simulation
@@ -40,14 +41,14 @@ class Plain:
         self.target = np.asarray(walk.control.q_target)[:STEPS]
 
     def run(self, runs: int, steps: int) -> Any:
-        """There; a step by `step`."""
+        """Run without gradient; one step of one run by `step`."""
         control = Control(q_target=self.target[0] if steps == 1 else self.target[:steps])
         if runs == 1 and steps == 1:
             return self.simulation.step(self.start, control).v
         return self.simulation.rollout(self.starts(runs), steps, control).v[:, -1]
 
     def there_and_back(self, runs: int, steps: int) -> Any:
-        """With its gradient."""
+        """Run with gradient."""
         n_v = self.simulation.model.n_v
         control = Control(q_target=self.target[0] if steps == 1 else self.target[:steps])
         if runs == 1 and steps == 1:
@@ -59,12 +60,12 @@ class Plain:
         return made.vjp(v_bar=v_bar).q_target
 
     def starts(self, runs: int) -> State:
-        """The start so many times."""
+        """Repeat the start for a number of runs."""
         return State(np.tile(self.start.q, (runs, 1)), np.tile(self.start.v, (runs, 1)))
 
 
 def of_torch(plain: Plain, runs: int, steps: int) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """The same by PyTorch's bridge."""
+    """Return both calls by PyTorch's bridge."""
     import torch
 
     from robosim.bridges.torch import rollout, step
@@ -87,7 +88,7 @@ def of_torch(plain: Plain, runs: int, steps: int) -> tuple[Callable[[], Any], Ca
 
 
 def of_jax(plain: Plain, runs: int, steps: int) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """The same by JAX's bridge."""
+    """Return both calls by JAX's bridge."""
     import jax
     import jax.numpy as jnp
 
@@ -110,7 +111,7 @@ def of_jax(plain: Plain, runs: int, steps: int) -> tuple[Callable[[], Any], Call
 
 
 def times_over(call: Callable[[], Any]) -> Callable[[int], None]:
-    """So many times one after the other."""
+    """Return a function that repeats a call a given number of times."""
 
     def work(passes: int) -> None:
         for _ in range(passes):

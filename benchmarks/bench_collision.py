@@ -1,12 +1,11 @@
-"""Collision queries, beside coal in the same run: every pair of shapes, derivatives, self-collision
-of a UR5.
+"""Collision queries beside coal: all pairs of shapes, derivatives, self-collision of a UR5.
 
-Both sides run from loops in C++ over the same shapes and poses: coal's functors from its wheel, one
-per pair and with the quickest of its initial guesses in each row; the engine compiled from this
-checkout. Every query is timed by itself with the processor's counter, in passes that take turns; a
-figure is the median over poses of each pose's median over passes, so that what the machine does
-meanwhile hardly counts. coal stops at 1e-6 m, robosim at rounding. Before anything is timed the
-answers have to agree; where they do not, a pair of supporting planes has to certify ours.
+Both sides run in the same process from loops in C++ over the same shapes and poses. coal's functors
+come from its wheel, one per pair and with the fastest of its initial guesses in each row. The
+engine is compiled from this checkout. Every query is timed by itself with the processor's counter,
+in passes that alternate. A figure is the median over poses of each pose's median over passes, so
+that disturbances hardly count. coal stops at 1e-6 m, robosim at rounding. Before any timing the
+results are compared. Where they differ, a pair of supporting planes has to certify robosim's.
 
     python benchmarks/bench_collision.py [--quick] [--json FILE] [--markdown FILE] [--only TYPE]
 """
@@ -28,15 +27,15 @@ from harness.report import Report, Row, arguments, machine, require_peers
 from harness.timing import Bystanders
 
 PAIR_BAR, CONVEX_BAR = 1.0, 0.7  # ours / coal's
-DERIVATIVES_BAR = 2.0  # alone / value in C++; with it, as matrices / value from Python
+DERIVATIVES_BAR = 2.0  # alone / value in C++; with the value, as matrices / value from Python
 ANY_BAR, ALL_BAR = 0.3, 0.4  # UR5: any collision, all distances
-CALLS = 10  # from Python in a row: many beside what the clock takes
+CALLS = 10  # calls from Python in a row, so that the clock's own time is negligible
 AGREEMENT = 5e-6  # [m], coal's own precision
 
 
 @dataclass(frozen=True)
 class Timed:
-    """Seconds: ours and the peer's."""
+    """Seconds of robosim and of the peer."""
 
     ours: float
     peer: float
@@ -54,10 +53,10 @@ class Subject:
         )
 
     def check(self) -> int:
-        """In how many poses coal is wrong by more than its precision.
+        """Count the poses in which coal is wrong by more than its precision.
 
         Raises:
-            AssertionError: an answer of ours is wrong.
+            AssertionError: a result of robosim is wrong.
         """
         wrong = 0
         for pose in range(self.ours.n):
@@ -69,7 +68,7 @@ class Subject:
             if abs(ours.distance - theirs.distance) < AGREEMENT:
                 continue
             wrong += 1
-            if ours.distance > theirs.distance:  # a plane that separates by more proves it
+            if ours.distance > theirs.distance:  # a separating plane proves the distance
                 if not abs(self.ours.plane(pose, ours.normal) - ours.distance) < 1e-9:
                     raise AssertionError(
                         f"{self.name}, pose {pose}: {ours} is not certified; coal: {theirs}"
@@ -81,7 +80,7 @@ class Subject:
         return wrong
 
     def timed(self, operation, passes: int, *, cold: bool) -> Timed:
-        """Ours beside the quickest of coal's guesses."""
+        """Time robosim against the fastest of coal's guesses."""
         kinds = (0, 1) if cold else (0, 1, 2)
         spent = {kind: [] for kind in ("ours", *kinds)}
         for _ in range(passes):
@@ -95,8 +94,7 @@ class Subject:
         return Timed(medians["ours"], min(medians[kind] for kind in kinds))
 
     def derivatives(self, passes: int) -> tuple[Timed, Timed]:
-        """Derivatives in both poses, factored and dense, beside the value that they belong to, all
-        ours."""
+        """Time robosim's derivatives in both poses, factored and dense, against their value."""
         from harness.pair_loop import Operation
 
         operations = Operation.FACTORS, Operation.DENSE, Operation.DISTANCE
@@ -110,8 +108,12 @@ class Subject:
         return Timed(factors, value), Timed(dense, value)
 
     def from_python(self, passes: int) -> tuple[Timed, float]:
-        """Derivatives with their value, as matrices, beside the value alone, in calls from Python;
-        and their ratio."""
+        """Time derivatives with their value, as matrices, against the value alone, in calls from
+        Python.
+
+        Returns:
+            The times, and their ratio.
+        """
         from robosim.geometry import signed_distance, signed_distance_derivatives
 
         shapes = [pair for pair in self.poses.pairs for _ in range(self.ours.n_per_pair)]
@@ -131,7 +133,7 @@ class Subject:
 
 
 def _call(query, arguments) -> float:
-    """[s] of one call, of several in a row."""
+    """Time [s] of one call, averaged over several in a row."""
     begin = time.perf_counter_ns()
     for _ in range(CALLS):
         query(*arguments)
@@ -146,13 +148,13 @@ def add(
     note: str = "",
     ratio: float | None = None,
 ) -> None:
-    """A row in nanoseconds."""
+    """Add a row in nanoseconds."""
     figures = 1e9 * timed.ours, "ns", 1e9 * timed.peer, bar
     report.add(Row(name, *figures, on_ratio=True, of_peer=True, measured=ratio, note=note))
 
 
 def pairs(report: Report, only: list[str] | None, passes: int) -> None:
-    """Every pair of shapes."""
+    """Add rows for all pairs of shapes."""
     from harness import shape_pairs
     from harness.pair_loop import Operation, load_coal, load_ours
 
@@ -188,7 +190,7 @@ def pairs(report: Report, only: list[str] | None, passes: int) -> None:
 
 
 def robots(report: Report, quick: bool) -> None:
-    """Self-collision of a UR5 of convex hulls."""
+    """Add rows for self-collision of a UR5 of convex hulls."""
     from harness.self_collision import measure
 
     for name, query, ours, peer, ratio in measure(quick):

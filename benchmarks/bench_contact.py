@@ -1,15 +1,16 @@
 """One step with contact and its derivatives, beside MuJoCo and Pinocchio in the same run.
 
-Each robot rests on the ground, held by constant forces of its joints, or slides over it. Both sides
-step 50 times of 1 ms from the same state, in loops in C++: robosim with `lcp`, which has the bars,
-and with `convex`, MuJoCo as it is by default, with the same bodies (`harness/mjcf.py`). Before
-anything is timed mass matrix and nonlinear effects have to agree, and the contacts of both are
-counted. All Jacobians (next q and v in q, v and forces, the step included; of ten steps at rest in
-one call from Python) beside MuJoCo's forward differences, which are asked for q and v alone, beside
-differences of our own step, and beside Pinocchio's forward dynamics with its derivatives, which
-knows no contact. Each block is also asked for by itself. Times are processor time in slices that
-take turns; ratios are medians over neighboring slices. Nimble is measured where it is installed,
-beside `lcp`; else what its paper says is printed.
+Each robot rests on the ground, held by constant joint forces, or slides over it. Both sides take 50
+steps of 1 ms from the same state, in loops in C++: robosim with `lcp`, which has the bars, and with
+`convex`, MuJoCo with its defaults and the same bodies (`harness/mjcf.py`). Before any timing, mass
+matrix and nonlinear effects have to agree, and the contacts of both are counted.
+
+All Jacobians (next q and v with respect to q, v and forces, the step included; of ten steps at rest
+in one call from Python) are compared with MuJoCo's forward differences, which have q and v alone,
+with differences of robosim's own step, and with Pinocchio's forward dynamics with derivatives,
+which has no contact. Each block is also timed by itself. Times are processor time in alternating
+slices; ratios are medians over neighboring slices. Nimble is measured beside `lcp` if it is
+installed; else the figure of its paper is printed.
 
 A ratio written as "0.50" is ours / peer, one written as "2.0 x" is peer / ours.
 
@@ -40,24 +41,24 @@ from robosim import set_threads
 from robosim.simulation import Control, Simulation, State, StepStatus
 
 STEPS = 50
-AT_ONCE = 10  # Jacobians of a call: some 0.5 MB of matrices for Atlas
+AT_ONCE = 10  # Jacobians per call: about 0.5 MB of matrices for Atlas
 BLOCKS = ("q", "v", "tau")
-FORWARD_BAR = 15.0  # all Jacobians beside MuJoCo's forward differences, on Atlas: times faster
-VJP_BAR = 2.0  # of the step
+FORWARD_BAR = 15.0  # speedup of all Jacobians over MuJoCo's forward differences, on Atlas
+VJP_BAR = 2.0  # relative to the step
 RESIDUAL_BAR = 1e-12
-CALL_BAR = 5.0  # [us] of step() over the engine's time
+CALL_BAR = 5.0  # [us] of step() beyond the engine's time
 PREDICTED_BAR = 95.0  # [%]
-EXACT_BAR = 1e-8  # of Jacobians beside Ridders differences
+EXACT_BAR = 1e-8  # of Jacobians relative to Ridders differences
 FORWARD_STEP = 1e-6  # of MuJoCo's differences
-AGREEMENT = 1e-10  # of mass matrix and nonlinear effects, relative: rounding of a chain of joints
+AGREEMENT = 1e-10  # relative, of mass matrix and nonlinear effects: rounding of a chain of joints
 PINOCCHIO_STATES = 64
-IDLE = 0.05  # of a processor, used by others
-NIMBLE_BAR, NIMBLE_ATLAS_BAR = 20.0, 40.0  # all Jacobians beside Nimble's: times faster
+IDLE = 0.05  # fraction of a processor used by other programs
+NIMBLE_BAR, NIMBLE_ATLAS_BAR = 20.0, 40.0  # speedup of all Jacobians over Nimble's
 NIMBLE_PAPER = "Werling et al., arXiv:2103.16021v2"
 
 
 def repeated(call: Callable[[], object]) -> Work:
-    """A call, as often as `alternate` wants it."""
+    """Return a call as repeated work for `alternate`."""
 
     def work(passes: int) -> None:
         for _ in range(passes):
@@ -82,10 +83,10 @@ class Subject:
         self.states = {"resting": self.scene.rest, "moving": self.scene.moving}
 
     def check(self) -> float:
-        """How far the dynamics of both are apart.
+        """Return the deviation between the dynamics of both sides.
 
         Raises:
-            AssertionError: they do not agree.
+            AssertionError: the dynamics do not agree.
         """
         v = np.random.default_rng(0).normal(size=self.scene.model.n_v)
         error = self.matched.disagreement(self.scene.rest.q, v)
@@ -96,12 +97,12 @@ class Subject:
         return error
 
     def our_steps(self, solver: str, state: State) -> Work:
-        """All steps once per pass."""
+        """Return robosim's work: all steps once per pass."""
         simulation, control = self.scene.simulations[solver], self.scene.control
         return repeated(lambda: simulation.rollout(state, STEPS, control, interval=STEPS))
 
     def their_steps(self, state: State) -> Work:
-        """The same of MuJoCo."""
+        """Return MuJoCo's work: all steps once per pass."""
         import mujoco
 
         def steps() -> None:
@@ -111,7 +112,7 @@ class Subject:
         return repeated(steps)
 
     def their_contacts(self, state: State) -> list[int]:
-        """MuJoCo's number of contacts in each step."""
+        """Return MuJoCo's number of contacts in each step."""
         import mujoco
 
         self.matched.put(self.data, state.q, state.v, self.scene.tau)
@@ -122,7 +123,7 @@ class Subject:
         return counts
 
     def their_differences(self) -> Work:
-        """MuJoCo's forward differences at the state that rests."""
+        """Return MuJoCo's work: forward differences at the state of rest."""
         import mujoco
 
         n = 2 * self.peer.nv
@@ -137,7 +138,10 @@ class Subject:
 
 
 def reports(simulation: Simulation, state: State, steps: int, control: Control) -> list[Any]:
-    """That of each step; `control` with a row of targets per step, or one for all."""
+    """Return the report of each step.
+
+    `control` has a row of targets per step, or one row for all steps.
+    """
     out = []
     for i in range(steps):
         targets = control.q_target
@@ -148,19 +152,21 @@ def reports(simulation: Simulation, state: State, steps: int, control: Control) 
 
 
 def predicted(found: list[Any]) -> float:
-    """[%] of the steps whose classes the first sweeps have predicted: no class changed and nothing
-    pivoted."""
+    """Percentage of steps whose modes the first sweeps predicted.
+
+    In such a step no mode changed and there were no pivots.
+    """
     return 100 * float(np.mean([r.class_changes == 0 and r.pivots == 0 for r in found]))
 
 
 def span(counts: list[int]) -> str:
-    """The least and the greatest."""
+    """Format the least and the greatest count."""
     low, high = min(counts), max(counts)
     return str(low) if low == high else f"{low} to {high}"
 
 
 def steps(subject: Subject, patience: Patience, report: Report) -> None:
-    """Steps beside MuJoCo's, their residual, and how often their classes were predicted."""
+    """Add rows for steps beside MuJoCo's, their residual, and the fraction with predicted modes."""
     scene, name = subject.scene, subject.kind.name
     residual = 0.0
     for what, state in subject.states.items():
@@ -202,21 +208,20 @@ def steps(subject: Subject, patience: Patience, report: Report) -> None:
 
 
 def worst(found: list[Any]) -> str:
-    """The statuses of steps that were not `solved`, counted."""
+    """Count the statuses of steps that were not `solved`."""
     others = [r.status.name for r in found if r.status != StepStatus.solved]
     return ", ".join(f"{others.count(x)} {x}" for x in sorted(set(others))) or "all solved"
 
 
 def all_jacobians(scene: ContactScene, by: tuple[str, ...] = BLOCKS) -> Work:
-    """Those of `AT_ONCE` steps at rest."""
+    """Return the work of all Jacobians of `AT_ONCE` steps at rest."""
     simulation = scene.simulations["lcp"]
     motion = simulation.rollout(scene.rest, AT_ONCE, scene.control)
     return repeated(lambda: motion.jacobians(*by))
 
 
 def gradients(subject: Subject, patience: Patience, report: Report) -> None:
-    """All Jacobians beside all that is compared with them, and the vector-Jacobian product beside
-    the step."""
+    """Add rows for all Jacobians beside their peers, and for the VJP beside the step."""
     scene, kind = subject.scene, subject.kind
     simulation = scene.simulations["lcp"]
     jacobians = all_jacobians(scene)
@@ -285,15 +290,14 @@ def gradients(subject: Subject, patience: Patience, report: Report) -> None:
             bar=VJP_BAR,
             on_ratio=True,
             of_peer=True,
-            measured=timing.ratio - 1,  # going back takes each step again first
+            measured=timing.ratio - 1,  # the VJP first takes each step again
             note="a row of each Jacobian, and all other gradients",
         )
     )
 
 
 def beside_nimble(subject: Subject, jacobians: Work, patience: Patience, report: Report) -> None:
-    """Steps and all Jacobians beside Nimble's analytic ones, and how far its own are from
-    differences."""
+    """Add rows for steps and Jacobians beside Nimble's, and the error of Nimble's Jacobians."""
     scene, kind = subject.scene, subject.kind
     library = nimble_peer.load()
     if library is None:
@@ -331,7 +335,7 @@ def beside_nimble(subject: Subject, jacobians: Work, patience: Patience, report:
         )
     )
 
-    def anew() -> None:  # else it goes on from what it has found for the same state
+    def anew() -> None:  # else Nimble reuses its results for the same state
         peer.put(scene.rest.q, scene.rest.v, scene.tau)
         peer.jacobians()
 
@@ -361,7 +365,7 @@ def beside_nimble(subject: Subject, jacobians: Work, patience: Patience, report:
 
 
 def beside_pinocchio(subject: Subject, library: Any, patience: Patience, report: Report) -> None:
-    """Step with all Jacobians beside Pinocchio's ABA with its derivatives."""
+    """Add a row for a step with all Jacobians beside Pinocchio's ABA with derivatives."""
     from harness.matched import Matched as PinocchioMatched
     from harness.pinocchio_loop import PinocchioLoop
     from harness.robots import Robot
@@ -403,12 +407,12 @@ def beside_pinocchio(subject: Subject, library: Any, patience: Patience, report:
 
 
 def repeated_loop(loop: Any, name: str) -> Work:
-    """An algorithm of Pinocchio on all its states."""
+    """Return the work of an algorithm of Pinocchio on all its states."""
     return lambda passes: loop.run(name, passes)
 
 
 def calls(subject: Subject, patience: Patience, report: Report) -> None:
-    """Calls from Python beside the engine's own time and MuJoCo's calls: steps of what rests."""
+    """Add rows for calls from Python, beside the engine's own time and MuJoCo's calls, at rest."""
     import mujoco
 
     scene, name = subject.scene, subject.kind.name
@@ -450,7 +454,7 @@ def calls(subject: Subject, patience: Patience, report: Report) -> None:
 
 
 def walking(count: int, report: Report) -> None:
-    """How often classes were predicted while a quadruped steps in place."""
+    """Add rows for the fraction of predicted modes while a quadruped steps in place."""
     walk = Walk(count)
     for solver in ("lcp", "convex"):
         found = reports(walk.with_solver(solver), walk.start, count, walk.control)
@@ -483,7 +487,7 @@ def main() -> int:
     )
     options = parser.parse_args()
     require_peers("mujoco", "pin")
-    set_threads(1)  # as the peers have
+    set_threads(1)  # the peers have one thread, too
     from harness import pinocchio_loop
 
     patience = Patience(5, 0.02) if options.quick else Patience(21, 0.05)

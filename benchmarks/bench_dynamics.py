@@ -1,12 +1,11 @@
-"""Dynamics and derivatives, beside Pinocchio in the same run: one state, batches, threads, calls
-from Python.
+"""Dynamics and derivatives beside Pinocchio: one state, batches, threads, calls from Python.
 
-One state at a time both sides run from loops in C++ over the same 256 random states: Pinocchio's
-algorithms compiled from the headers of its wheel for this processor, with the quicker of its
-conventions where it has two, and the engine compiled from this checkout. A batch is one call of the
-engine for 256 states on one thread, its peer Pinocchio's loop over them. Times are processor time,
-in slices that take turns; ratios (ours / peer) are medians over neighboring slices. Before anything
-is timed, the results of both sides have to agree.
+For one state at a time both sides run in the same process from loops in C++ over the same 256
+random states: Pinocchio's algorithms compiled from the headers of its wheel for this processor,
+with the faster of its conventions if it has two, and the engine compiled from this checkout. A
+batch is one call of the engine for 256 states on one thread; its peer is Pinocchio's loop over
+them. Times are processor time, in alternating slices; ratios (ours / peer) are medians over
+neighboring slices. Before any timing, the results of both sides have to agree.
 
     python benchmarks/bench_dynamics.py [--quick] [--json FILE] [--markdown FILE] [--robot NAME]
 """
@@ -30,25 +29,25 @@ from harness.report import Report, Row, arguments, machine, require_peers
 from harness.timing import Bystanders, Patience, Timing, Work, alternate
 
 STATES = 256
-# Arrays of their own in memory, for two threads: which pages they get decides how well caches hold
-# them.
+# Number of separate sets of arrays, for two threads: the pages that arrays are on determine how
+# well caches can keep them.
 PLACES = 3
-# Ours / peer; the last: times as fast.
+# Ours / peer; the last is a speedup.
 ONE_STATE_BAR, BATCH_BAR, PYTHON_BAR, THREADS_BAR = 0.7, 0.2, 0.5, 1.8
 STATE_PARTS = ("q", "v", "a", "tau")
-IDLE = 0.05  # of a processor, used by others
-AGREEMENT = 1e-8  # of the largest entry: rounding, times the condition of the mass matrix
+IDLE = 0.05  # fraction of a processor used by other programs
+AGREEMENT = 1e-8  # relative to the largest entry: rounding, times the condition of the mass matrix
 
 
 @dataclass(frozen=True)
 class Operation:
-    """What is measured.
+    """A measured operation.
 
     Attributes:
         name: of robosim's operation.
         label: in tables.
-        peers: Pinocchio's algorithms for it in the loops; the quicker one counts.
-        judged: whether there is a bar.
+        peers: Pinocchio's algorithms for it in the loops; the faster one counts.
+        judged: True if there is a bar.
     """
 
     name: str
@@ -70,9 +69,11 @@ OPERATIONS = (
 
 
 def many_states(n_v: int) -> int:
-    """How many states a batch for two threads has: enough that waking a thread does not count, and,
-    with up to three matrices each, few enough to stay in a processor's cache: the memory behind it
-    has one speed for both threads."""
+    """Number of states in a batch for two threads.
+
+    It is large enough that waking a thread does not count. With up to three matrices per state it
+    is small enough for a processor's cache, as main memory has one speed for both threads.
+    """
     n = 16 * STATES
     while n > STATES and 3 * 8 * n_v**2 * n > 20e6:
         n //= 2
@@ -106,11 +107,11 @@ class Subject:
             loop.set_states(s.q, s.v, s.a, s.tau)
 
     def check(self) -> float:
-        """The largest difference of any result, as a part of that result's largest entry.
+        """Return the largest difference of any result, relative to that result's largest entry.
 
         Raises:
-            AssertionError: the sides do not agree, or a batch does not give the bits of one state
-            by itself.
+            AssertionError: the sides do not agree, or a batch is not bitwise equal to single
+                states.
         """
         worst = 0.0
         batches = [self.ours.batch_results(threads) for threads in (1, 2)]
@@ -134,7 +135,7 @@ class Subject:
         return worst
 
     def peer_of(self, operation: Operation, patience: Patience) -> str:
-        """The quicker of Pinocchio's algorithms for an operation."""
+        """Return the faster of Pinocchio's algorithms for an operation."""
         best, *others = operation.peers
         for other in others:
             timing = alternate(
@@ -145,17 +146,17 @@ class Subject:
 
     @staticmethod
     def work(loop, name: str) -> Work:
-        """A loop's run, as `alternate` wants it."""
+        """Return a loop's run as work for `alternate`."""
         return lambda passes: loop.run(name, passes)
 
     @staticmethod
     def batch_work(loop, name: str, threads: int) -> Work:
-        """The same by batches."""
+        """Return a loop's run by batches as work for `alternate`."""
         return lambda passes: loop.run_batch(name, passes, threads=threads)
 
 
 def repeated(call: Callable[[], object]) -> Work:
-    """A call from Python, as often as `alternate` wants it."""
+    """Return a call from Python as repeated work for `alternate`."""
 
     def work(passes: int) -> None:
         for _ in range(passes):
@@ -165,8 +166,7 @@ def repeated(call: Callable[[], object]) -> Work:
 
 
 class Figures:
-    """All that was measured: rows of the report, and timings for the tables of the
-    documentation."""
+    """All measurements: rows of the report, and timings for the tables of the documentation."""
 
     def __init__(self, report: Report):
         self.report = report
@@ -181,7 +181,7 @@ class Figures:
         bar: float | None,
         note: str = "",
     ) -> None:
-        """A row of times in us, with a bar on ours / peer."""
+        """Add a row of times in us, with a bar on ours / peer."""
         self.sections.setdefault(section, {}).setdefault(robot, {})[label] = timing
         self.report.add(
             Row(
@@ -199,7 +199,7 @@ class Figures:
 
 
 def from_loops(subject: Subject, patience: Patience, figures: Figures) -> None:
-    """One state at a time and as a batch on one thread, against Pinocchio's loop."""
+    """Measure one state at a time and a batch on one thread, against Pinocchio's loop."""
     for operation in OPERATIONS:
         peer_name = subject.peer_of(operation, patience)
         peer = subject.work(subject.peer, peer_name)
@@ -217,8 +217,11 @@ def from_loops(subject: Subject, patience: Patience, figures: Figures) -> None:
 
 
 def from_threads(subject: Subject, quick: bool, report: Report) -> None:
-    """How many times as fast two threads are as one, by the clock on the wall. Slices are longer
-    than elsewhere: after every turn the results have to move to the other side's caches first."""
+    """Measure the speedup of two threads over one, in elapsed time.
+
+    Slices are longer than elsewhere: after every turn the results have to move to the other side's
+    caches first.
+    """
     patience = Patience(3, 0.01) if quick else Patience(9, 0.05)
     for operation in OPERATIONS:
         if not operation.judged:
@@ -233,7 +236,7 @@ def from_threads(subject: Subject, quick: bool, report: Report) -> None:
 
 
 def from_python(subject: Subject, patience: Patience, figures: Figures) -> None:
-    """One call from Python, with a Data that is used again and again on both sides."""
+    """Measure one call from Python, with a Data that is reused on both sides."""
     import pinocchio as pin
 
     source, their_data = subject.matched.source, subject.matched.source.createData()

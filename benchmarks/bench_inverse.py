@@ -1,16 +1,16 @@
-"""Inverse kinematics of many poses, beside TRAC-IK in the same run; and straight lines of an arm
-with seven joints.
+"""Inverse kinematics of many poses beside TRAC-IK, and straight lines of an arm with seven joints.
 
-Poses are those of random configurations within limits, so that all can be reached; every attempt
-begins at the middle of the limits, both sides have to come within 1e-5 m and rad, and each answer
-is put through forward kinematics. TRAC-IK (Beeson and Ames, "TRAC-IK: an open-source library for
-improved solving of generic inverse kinematics", Humanoids 2015) runs in its mode "Speed" with its
-default timeout of 5 ms, one pose at a time; it starts two threads for each, so that beside it ours
-counts on one thread and on two, by the clock on the wall. The sides take turns, slice by slice.
+Poses are those of random configurations within limits, so that all can be reached. Every attempt
+begins at the middle of the limits. Both sides have to come within 1e-5 m and rad, and each result
+is checked by forward kinematics. TRAC-IK (Beeson and Ames, "TRAC-IK: an open-source library for
+improved solving of generic inverse kinematics", Humanoids 2015) runs in the same process in its
+mode "Speed" with its default timeout of 5 ms, one pose at a time. It starts two threads for each
+pose, so robosim is measured on one thread and on two, in elapsed time. The sides alternate, slice
+by slice.
 
-Lines of the Panda are as long as 0.1 to 0.3 m, from random free configurations, in a random
-direction, orientation kept. What a dense search over the null space can do is found by other means
-(harness/null_space_lines.py), and counts.
+Lines of the Panda are 0.1 to 0.3 m long, from random free configurations, in a random direction,
+with constant orientation. They count if an exhaustive search over the null space
+(harness/null_space_lines.py), which is an independent method, can follow them.
 
     python benchmarks/bench_inverse.py [--quick] [--json FILE] [--only poses|lines]
 """
@@ -31,9 +31,9 @@ from harness.report import Report, Row, arguments
 from harness.timing import Bystanders
 
 TOLERANCE = 1e-5  # [m], [rad]
-SOLVED_BAR = 0.999  # of poses that can be reached
-SPEED_BAR = 10.0  # poses per second of one thread over TRAC-IK's
-LINES, LINES_BAR = 100, 0.9  # of what a dense search can do
+SOLVED_BAR = 0.999  # of reachable poses
+SPEED_BAR = 10.0  # relative to TRAC-IK's poses per second, with one thread
+LINES, LINES_BAR = 100, 0.9  # of lines that the exhaustive search can follow
 
 
 def main() -> int:
@@ -57,7 +57,7 @@ def main() -> int:
 
 
 def poses(report: Report, robot: str, base: str, tip: str, n: int, quick: bool) -> None:
-    """Poses per second and how many are solved."""
+    """Measure poses per second and the fraction of solved poses."""
     import robosim
     from robosim.planners import inverse_kinematics_many
 
@@ -70,7 +70,7 @@ def poses(report: Report, robot: str, base: str, tip: str, n: int, quick: bool) 
     slices = np.array_split(np.arange(n), 5 if quick else 20)
     spent: dict[str, list[float]] = {"one": [], "two": [], "peer": []}
     solved = dict.fromkeys(spent, 0)
-    inverse_kinematics_many(model, tip, X[:200], start=middle)  # threads awake, tables made
+    inverse_kinematics_many(model, tip, X[:200], start=middle)  # wakes threads and fills tables
 
     def ours(threads: int):
         return lambda part: (
@@ -134,22 +134,24 @@ def poses(report: Report, robot: str, base: str, tip: str, n: int, quick: bool) 
 
 
 def met(model, tip: str, q, X) -> int:
-    """Count the configurations (n, n_q), NaN for none, that are within limits and have their
-    pose."""
+    """Count the configurations (n, n_q) within limits that reach their pose; NaN for none."""
     from scipy.spatial.transform import Rotation
 
     there = np.isfinite(q).all(axis=1)
     found = model.frame_pose(np.where(there[:, None], q, 0.0), tip)
     position = np.linalg.norm(found[:, :3, 3] - X[:, :3, 3], axis=1)
     turn = Rotation.from_matrix(np.swapaxes(X[:, :3, :3], 1, 2) @ found[:, :3, :3]).magnitude()
-    # TRAC-IK's tolerance is for each component.
+    # TRAC-IK's tolerance applies to each component.
     close = (position <= TOLERANCE * 3**0.5) & (turn <= TOLERANCE * 3**0.5)
     inside = ((q >= model.limits.lower - 1e-9) & (q <= model.limits.upper + 1e-9)).all(axis=1)
     return int((there & close & inside).sum())
 
 
 def trac_ik(model, robot: str, base: str, tip: str):
-    """A function of poses and a start to configurations; None where pytracik is not installed."""
+    """Return a function from poses and a start to configurations.
+
+    None if pytracik is not installed.
+    """
     try:
         import pytracik
     except ImportError:
@@ -167,7 +169,7 @@ def trac_ik(model, robot: str, base: str, tip: str):
             base, tip, Path(file.name).read_text(), 0.005, TOLERANCE, pytracik.SolveType.Speed
         )
     n = pytracik.get_num_joints(solver)
-    # Both sides get the same limits, and poses in the base of the chain.
+    # Both sides have the same limits, and poses relative to the base of the chain.
     pytracik.set_joint_limits(solver, list(model.limits.lower[:n]), list(model.limits.upper[:n]))
     X_BW = np.linalg.inv(model.frame_pose(model.neutral(), base))
 
@@ -186,8 +188,10 @@ def trac_ik(model, robot: str, base: str, tip: str):
 
 
 def lines(report: Report, n: int) -> None:
-    """Count the Panda's lines that are followed to their end, of those that a dense search can do;
-    time them."""
+    """Count the Panda's lines that are followed to their end, and time them.
+
+    Only lines that the exhaustive search can follow count.
+    """
     from harness.null_space_lines import can_be_followed, random_lines
 
     import robosim

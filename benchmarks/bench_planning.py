@@ -1,15 +1,14 @@
-"""Planning: search and simplification, success and safety, beside OMPL's RRT-Connect with coal in
-the same run.
+"""Planning beside OMPL's RRT-Connect with coal: search, simplification, success and safety.
 
-Both sides see the same shapes, pairs, limits, starts and goals. Ours proves every edge free between
-samples at 5 mm; OMPL samples edges at its default 1 % of the space's extent, and asks coal behind
-coal's own broadphase. OMPL's time is that of `solve` alone, less what its calls into Python cost
-(measured, and shown). Times are the processor time of the one thread that either side uses, so that
-a busy machine does not count. Whole plans are by the clock on the wall: the first call, which
-compiles the scene, and the second. Every trajectory of ours is then checked again by coal. Where
-VAMP is installed (`pip install vamp-planner`), its search and simplification are measured too, and
-its paths checked in the same way. In the end come the first plan of a process, and scenes of many
-objects and points by their number.
+Both sides run in the same process with the same shapes, pairs, limits, starts and goals. robosim
+proves every edge free between samples at 5 mm. OMPL samples edges at its default 1 % of the space's
+extent, and queries coal behind coal's own broad phase. OMPL's time is that of `solve` alone, minus
+the cost of its calls into Python (measured, and shown). Times are the processor time of the one
+thread that either side uses, so that a busy machine does not count. Whole plans are in elapsed
+time: the first call, which compiles the scene, and the second. Every trajectory of robosim is then
+checked by coal. If VAMP is installed (`pip install vamp-planner`), its search and simplification
+are measured too, and its paths are checked in the same way. At the end come the first plan of a
+process, and scenes of many objects and points by their number.
 
     python benchmarks/bench_planning.py [--quick] [--json FILE] [--planner NAME]
 """
@@ -32,32 +31,34 @@ from harness import vamp_planner
 from harness.report import Report, Row, arguments, require_peers
 from harness.whole_plans import add_processes, add_scenes, first_and_second, whole_plan_rows
 
-OMPL_BUDGET = 1.0  # [s] per problem, as much as ours
-SECOND_PLAN = 3.0  # [ms] the whole of it, where the scene is known
+OMPL_BUDGET = 1.0  # [s] per problem, as for robosim
+SECOND_PLAN = 3.0  # [ms] whole plan in a known scene
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a set of problems: our planner, the cost of OMPL's calls into Python [s], sample
-    counts, and VAMP."""
+    """Settings of a set of problems.
+
+    They are robosim's planner, the cost of OMPL's calls into Python [s], sample counts, and VAMP.
+    """
 
     planner: str
     overhead: float
     torque_rate: float  # [Hz]
-    variants: bool  # whether OMPL also runs with ways of ours, see measure
-    vamp: Any | None = None  # where it is installed and has the robot
+    variants: bool  # True if OMPL also runs in variants closer to robosim, see measure
+    vamp: Any | None = None  # if installed and with the robot
 
 
 @dataclass
 class Outcome:
-    """One problem: seconds of both sides, and what the re-check said."""
+    """Result of one problem: seconds of both sides, and the result of the independent check."""
 
     family: str
     name: str
     status: str
     search: float
     simplify: float
-    first: float  # the whole plan, the scene never compiled before
+    first: float  # the whole plan, in a scene never compiled before
     ompl: float
     ompl_solved: bool
     ompl_checks: int
@@ -67,8 +68,8 @@ class Outcome:
     length_optimized: float = float("nan")
     length_ompl: float = float("nan")
     optimize: float = float("nan")
-    again: float = float("nan")  # search and simplification, asked a second time at once
-    second: float = float("nan")  # the whole plan, asked a second time
+    again: float = float("nan")  # search and simplification, repeated immediately
+    second: float = float("nan")  # the whole plan, repeated
     overlaps: int = 0
     deepest: float = 0.0
     excess: float = -1.0
@@ -81,13 +82,12 @@ class Outcome:
 
 
 def checker_of(case, prepared, *, by_meshes=False):
-    """Coal's view of a case: the colliders and pairs of robosim's compiled scene, the joints of
-    Pinocchio.
+    """Return coal's checker for a case, with robosim's colliders and pairs and Pinocchio's joints.
 
     Args:
         case: the problem.
-        prepared: the same, made concrete.
-        by_meshes: take the triangles for which convex colliders stand.
+        prepared: the problem after `prepare`.
+        by_meshes: use the original triangles of convex colliders.
     """
     from harness.coal_checker import CoalChecker
 
@@ -108,8 +108,9 @@ def checker_of(case, prepared, *, by_meshes=False):
 
 
 def vamp_for(case, report: Report) -> Any | None:
-    """VAMP where it is installed and its robot is that of a case; else a remark says why it is not
-    measured."""
+    """Return VAMP if it is installed and has the robot of a case; else add a remark with the
+    reason.
+    """
     from robosim.planners import prepare
 
     library = vamp_planner.load()
@@ -123,7 +124,7 @@ def vamp_for(case, report: Report) -> Any | None:
 
 
 def callback_cost() -> float:
-    """Seconds that OMPL's call into Python and on into an empty checker takes."""
+    """Time [s] of OMPL's call into Python and from there into an empty checker."""
     from harness.coal_checker import CoalChecker
     from harness.ompl_peer import call_cost
 
@@ -146,7 +147,7 @@ def callback_cost() -> float:
 
 
 def measure(case, settings: Settings, report: Report) -> Outcome:
-    """Both sides on one problem, one after the other."""
+    """Measure both sides on one problem, one after the other."""
     from harness.ompl_peer import rrt_connect
     from harness.recheck import recheck
 
@@ -181,8 +182,8 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
     again = time.thread_time() - ended
     beside = None
     if settings.vamp is not None:
-        # Its joints turn by half a turn each way, so that of goals a full turn apart it has the one
-        # nearest to zero.
+        # VAMP's joints have a range of half a turn to each side. Of goals that differ by full turns
+        # it supports the one nearest to zero.
         nearest = targets.q[np.abs(targets.q).max(axis=1).argmin()]
         beside = vamp_planner.run(
             settings.vamp, case, prepared.columns.names, prepared.start[columns], nearest
@@ -198,7 +199,7 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
         )
         return found, max(found.seconds - settings.overhead * found.checks, 0.0)
 
-    # Its space is bounded by the joint limits, as its users bound it; 1 % is of that.
+    # OMPL's space is bounded by the joint limits, as its users would do; 1 % refers to this space.
     peer, peer_seconds = ompl(prepared.columns.lower, prepared.columns.upper, shorten=True)
     outcome = Outcome(
         case.family,
@@ -218,7 +219,7 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
     if peer.solved:
         outcome.length_ompl = path_length(peer.simplified)
     if settings.variants:
-        # With what ours does besides: joints that turn more than once are searched over one turn.
+        # Variant like robosim: joints with a range of several turns are searched over one turn.
         window = sampling_window(prepared.columns, prepared.start, goal[None])
         outcome.ompl_window = ompl(*window)[1]
         checker.use("boxes")
@@ -242,7 +243,7 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
 
 
 def rows_of(label: str, outcomes: list[Outcome], report: Report, *, judged: bool) -> None:
-    """The figures of a family, or with bars of a whole set."""
+    """Add the figures of a family, or with bars those of a whole set."""
     solved = [o for o in outcomes if o.solved]
     if not solved:
         report.add(
@@ -254,7 +255,7 @@ def rows_of(label: str, outcomes: list[Outcome], report: Report, *, judged: bool
     percent = 100 * len(solved) / len(outcomes)
     search = np.array([o.search for o in solved]) * 1e3
     both = np.array([o.search + o.simplify for o in solved]) * 1e3
-    ompl = np.array([o.ompl for o in outcomes]) * 1e3  # unsolved ones count with their budget
+    ompl = np.array([o.ompl for o in outcomes]) * 1e3  # unsolved problems count with their budget
     bar = (lambda value: value) if judged else (lambda value: None)
     report.add(Row(f"{label}: solved within 1 s", percent, "%",
         peer=100 * np.mean([o.ompl_solved for o in outcomes]),
@@ -384,7 +385,7 @@ def main() -> int:
     )
     parser.add_argument("--per-family", type=int, metavar="N", help="problems per family")
     options = parser.parse_args()
-    require_peers("pin", "coal", "ompl", "coacd")  # the last one takes the forearm of ur5_mbm apart
+    require_peers("pin", "coal", "ompl", "coacd")  # the last one decomposes the forearm of ur5_mbm
     from harness import ompl_peer
     from harness.coal_checker import compiled
     from harness.problem_sets import DATA, bundled, motion_bench_maker
@@ -406,7 +407,7 @@ def main() -> int:
         cases = list(motion_bench_maker(options.per_family or n_mbm))
         settings = replace(
             settings, vamp=vamp_for(cases[0], report)
-        )  # which has no robot like the bundled one
+        )  # VAMP has no robot like the bundled one
         real = run_set("ur5_mbm", cases, settings, report)
         medians = [float(np.median([o.ompl for o in outcomes])) * 1e3 for outcomes in (ours, real)]
         report.add(Row("OMPL's median, bundled against ur5_mbm", medians[0], "ms", medians[1],

@@ -1,10 +1,9 @@
-"""Random problems among boxes on arms of many kinds: every one that OMPL's RRT-Connect solves must
-be solved.
+"""Random problems among boxes on arms of many kinds: robosim must solve all that OMPL solves.
 
-Both sides have 10 s of the clock. OMPL asks the same scene at samples, and its space is all that
-the joint limits allow, so it holds every turn of every joint. It counts as having solved a problem
-only if robosim's check, which misses nothing between samples, finds its path free: a path that cuts
-through the corner of a box is no solution.
+OMPL's planner is RRT-Connect. Both sides have 10 s of elapsed time. OMPL queries the same scene at
+samples. Its space is the full range of the joint limits, so it includes every turn of every joint.
+A problem counts as solved by OMPL only if robosim's check, which misses nothing between samples,
+finds its path free: a path that cuts through the corner of a box is no solution.
 
     python benchmarks/bench_random.py [--quick] [--json FILE] [--robot NAME] [--planner NAME]
 """
@@ -25,12 +24,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from harness.report import Report, Row, arguments, require_peers
 
-BUDGET = 10.0  # [s] of the clock, for either side
-STEP = 0.02  # between OMPL's samples, Euclidean in q: some 1 to 2 cm of an arm's reach
+BUDGET = 10.0  # [s] of elapsed time, for either side
+STEP = 0.02  # between OMPL's samples, Euclidean in q: about 1 to 2 cm of an arm's reach
 
 
 def example_robot(file: str):
-    """A robot of the package example-robot-data."""
+    """Load a robot of the package example-robot-data."""
     from harness.robots import Robot
 
     import robosim
@@ -40,7 +39,7 @@ def example_robot(file: str):
 
 
 def mobile_arm():
-    """A UR5 on a platform that moves over the ground."""
+    """Return a UR5 on a platform that moves over the ground."""
     import robosim
 
     folder = resources.files("robosim.robots") / "ur5"
@@ -69,13 +68,13 @@ def mobile_arm():
 
 
 def bundled(name: str):
-    """A robot that ships with robosim."""
+    """Load a robot of robosim."""
     import robosim
 
     return robosim.load_robot(name, visuals=False)
 
 
-# Each robot, and how the names of the joints begin that move; all without any.
+# Each robot, and prefixes of the names of joints that move; all joints without any prefix.
 ROBOTS: dict[str, tuple[Callable, tuple[str, ...]]] = {
     "UR5 with gripper": (lambda: bundled("ur5_gripper"), ("shoulder", "elbow", "wrist")),
     "xArm7": (lambda: example_robot("xarm_description/urdf/xarm7.urdf"), ("joint",)),
@@ -90,7 +89,7 @@ ROBOTS: dict[str, tuple[Callable, tuple[str, ...]]] = {
 
 
 def moving(model, beginnings: tuple[str, ...]) -> list[str]:
-    """The joints of a problem: those that begin so, without fingers."""
+    """Return the joints of a problem: those with these prefixes, without fingers."""
     names = [name for name in model.joint_names if name.startswith(beginnings or "")]
     return [
         name for name in names if not any(word in name for word in ("finger", "gripper", "knuckle"))
@@ -98,8 +97,10 @@ def moving(model, beginnings: tuple[str, ...]) -> list[str]:
 
 
 def problems(model, group: list[str], count: int) -> Iterator:
-    """Random boxes within reach, and two random free configurations each; what always touches is
-    allowed to."""
+    """Yield problems with random boxes within reach, and two random free configurations each.
+
+    Links that always touch are allowed to touch.
+    """
     from robosim.planners import Problem
     from robosim.planners.positions import make_columns
     from robosim.scene import Scene
@@ -115,7 +116,7 @@ def problems(model, group: list[str], count: int) -> Iterator:
         q[:, list(columns.q)] = rng.uniform(lower, upper, (n, len(columns.q)))
         return q
 
-    # Pairs of links that hardly any configuration keeps apart would leave no free one.
+    # Pairs of links that touch in almost all configurations would leave no free configuration.
     alone = Scene().compile(model)
     touching: dict[tuple[str, str], int] = {}
     link_of = {c.name: c.link for c in model.colliders}
@@ -147,7 +148,7 @@ def problems(model, group: list[str], count: int) -> Iterator:
 
 
 def ompl_solves(problem, prepared) -> tuple[bool, float]:
-    """Whether OMPL finds a way that is one, and in how many seconds."""
+    """Return True if OMPL finds a path that is free, and its time [s]."""
     from harness.ompl_peer import rrt_connect
 
     columns = list(prepared.columns.q)
@@ -157,7 +158,7 @@ def ompl_solves(problem, prepared) -> tuple[bool, float]:
         q[columns] = x
         return not prepared.scene.collides(q)
 
-    # Without limits, two turns more to either side: far more than it ever needs.
+    # Joints without limits have a range of two more turns to either side, which is ample.
     ends = prepared.start[columns], np.asarray(prepared.goals[0].positions)[columns]
     lower, upper = prepared.columns.lower.copy(), prepared.columns.upper.copy()
     endless = ~(np.isfinite(lower) & np.isfinite(upper))
@@ -177,7 +178,11 @@ def ompl_solves(problem, prepared) -> tuple[bool, float]:
 
 
 def measure(name: str, count: int, planner: str, report: Report) -> int:
-    """One robot's problems on both sides; how many OMPL solved and ours did not."""
+    """Measure one robot's problems on both sides.
+
+    Returns:
+        The number of problems that OMPL solved and robosim did not.
+    """
     from robosim.planners import plan, prepare
 
     load, beginnings = ROBOTS[name]

@@ -1,18 +1,19 @@
-"""Long rollouts on the ground and their gradients: time per step there and back, memory, and both
-over the interval at which states are kept.
+"""Long rollouts on the ground and their gradients: time per step and memory.
 
-A quadruped steps in place for 5,000 steps of 1 ms with `pgs`, its motors following targets of every
-step; the gradient is that of where its trunk is in the end, by all targets, masses and frictions.
-Then ten of them in one world. Times are medians over runs. Memory is what the process grows by
-while it runs, goes back and holds states, targets and gradient, in a process of its own. Gradients
-have to be the same to the bit for every interval and number of threads, and agree with differences
-of the rollout along a random direction of the first steps' targets.
+Both are measured over the interval at which states are kept. A quadruped steps in place for 5,000
+steps of 1 ms with `pgs`, its motors following targets of every step. The gradient is that of the
+final position of its trunk, with respect to all targets, masses and frictions. Then ten quadrupeds
+do the same in one world. Times are medians over runs. Memory is the growth of the process while it
+runs the rollout and its gradient and holds states, targets and gradient, in a process of its own.
+Gradients have to be bitwise equal for all intervals and numbers of threads, and agree with
+differences of the rollout along a random direction of the first steps' targets.
 
-Beside it the same rollout of one quadruped in JAX (harness/jax_walk.py), where it is installed:
-states and gradients agree to rounding; then times and memory, each kind of gradient in a process of
-its own. What JAX compiles is not counted, and told apart. Ours is one thread; JAX may use all
-processors, and finds nothing in this for a second one, so processor times are compared, which
-others at work change least. JAX's gradient is by targets alone, ours by all.
+The peer is the same rollout of one quadruped in JAX (harness/jax_walk.py), if it is installed.
+States and gradients have to agree to rounding. Then time and memory are measured, each kind of
+gradient in a process of its own. JAX's compilation is not counted, and reported separately. robosim
+uses one thread; JAX may use all processors, but finds no work here for a second one. Therefore
+processor times are compared, which other programs affect least. JAX's gradient is with respect to
+targets alone, robosim's to everything.
 
     python benchmarks/bench_rollouts.py [--quick] [--json FILE] [--plot FILE]
 """
@@ -56,29 +57,29 @@ STORED_BAR = 5.0  # [kB] per step, of ten quadrupeds
 SWEEPS = 10
 GAINS = Motor(position_gain=120.0, velocity_gain=4.0)
 STANDING = {"hip_joint": 0.0, "thigh_joint": 0.9, "calf_joint": -1.8}  # [rad]
-LIFTED = {"thigh_joint": 0.25, "calf_joint": -0.5}  # [rad] more, of a leg in the air
+LIFTED = {"thigh_joint": 0.25, "calf_joint": -0.5}  # [rad] added for a leg in the air
 INTERVALS = (1, 2, 3, 5, 10, 20, 70, 200)
-JUDGED = 3  # the interval at which times and memory keep to their bars together
-DIFFERENCE = 1e-6  # [rad] of targets
+JUDGED = 3  # interval at which the bars of time and memory apply together
+DIFFERENCE = 1e-6  # [rad] difference of targets
 AGREEMENT = 1e-5  # of the derivative: truncation and rounding of the difference
-DIRECTION = (1.0, 2.0, 3.0)  # of the trunk's place in the end, in its axes there: the loss
-# What JAX keeps of its rollout for the way back: all that steps compute, or states at the
+DIRECTION = (1.0, 2.0, 3.0)  # of the final trunk position, in its axes there: the loss
+# Data that JAX stores of its rollout for the gradient: all intermediate results, or states at the
 # beginnings of segments of so many steps, one of INTERVALS.
 KEPT = {None: "all kept", 1: "states kept", 20: "every 20 states kept"}
-# Of JAX's states [m, rad, m/s, rad/s] and its gradient, relative, beside ours: what rounding
-# becomes in some hundred steps that contract. A row, an order of rows or a law that differed would
-# be above 1e-6 after one step.
+# Bar of JAX's states [m, rad, m/s, rad/s] and relative gradient against robosim's: rounding grows
+# to this in some hundred contracting steps. A different row, order of rows or law would exceed 1e-6
+# after one step.
 ROUNDING = 1e-9
 
 
 class Walk:
-    """Quadrupeds that step in place, beside each other.
+    """Quadrupeds that step in place, side by side.
 
     Attributes:
-        simulation: theirs.
+        simulation: of the quadrupeds.
         start: standing.
         control: targets of every step.
-        steps: how many.
+        steps: number of steps.
     """
 
     def __init__(self, steps: int, count: int = 1) -> None:
@@ -93,7 +94,7 @@ class Walk:
         floor = Scene("floor")
         floor.add_half_space("floor")
         legs = [name for name in model.velocity_names if any(joint in name for joint in STANDING)]
-        # Every trunk down until its lowest point touches.
+        # Lower every trunk until its lowest point touches.
         lowest = floor.compile(model).min_distance(q)[0]
         heights = [i for i, name in enumerate(model.position_names) if name.split("/")[-1] == "z"]
         q[heights] -= lowest
@@ -104,7 +105,7 @@ class Walk:
         targets = np.tile(q, (steps, 1))
         phase = 2 * np.pi * 2.0 * self.simulation.dt * np.arange(steps)  # 2 Hz
         for i, name in enumerate(model.position_names):
-            # Diagonal legs together.
+            # Diagonal legs move together.
             lift = np.maximum(0, np.sin(phase if "FR" in name or "RL" in name else phase + np.pi))
             targets[:, i] += (
                 next((part for joint, part in LIFTED.items() if joint in name), 0.0) * lift
@@ -112,7 +113,7 @@ class Walk:
         self.control = Control(q_target=targets)
 
     def with_solver(self, solver: str) -> Simulation:
-        """The same world with another solver."""
+        """Return a simulation of the same world with another solver."""
         model, floor, legs = self._world
         return Simulation(
             World(
@@ -123,19 +124,21 @@ class Walk:
         )
 
     def run(self, interval: int = 1) -> Rollout:
-        """There."""
+        """Run the rollout."""
         return self.simulation.rollout(self.start, self.steps, self.control, interval=interval)
 
     def back(self, motion: Rollout) -> StepGradient:
-        """The gradient of where the first trunk is in the end."""
+        """Return the gradient of the first trunk's final position along `DIRECTION`."""
         q_bar, v_bar = np.zeros((2, len(motion.times), self.simulation.model.n_v))
         q_bar[-1, :3] = DIRECTION
         return motion.vjp(q_bar, v_bar, by=["q_target"])
 
 
 def several(name: str, count: int, folder: Path) -> Model:
-    """A bundled robot so many times in one model, a meter apart: its URDF and SRDF with the links
-    and joints of each copy named after it, each on a floating joint from one root.
+    """Load several copies of a bundled robot as one model, a meter apart.
+
+    Its URDF and SRDF have the links and joints of each copy named after the copy, each copy on a
+    floating joint from one root.
     """
     source = Path(str(files("robosim.robots") / name))
     for suffix in "urdf", "srdf":
@@ -173,11 +176,13 @@ def several(name: str, count: int, folder: Path) -> Model:
 
 
 def grown(steps: int, interval: int) -> float:
-    """[MB] that a process grows by at most while it goes there and back; in a process of its own,
-    on Linux."""
+    """Return the largest growth [MB] of the process during a rollout and its gradient.
+
+    Call it in a process of its own, on Linux.
+    """
     walk = Walk(10)
     walk.back(walk.run())
-    Path("/proc/self/clear_refs").write_text("5")  # the greatest size from here on
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak of resident memory
     before = resident("VmHWM")
     walk = Walk(steps)
     walk.back(walk.run(interval))
@@ -185,21 +190,21 @@ def grown(steps: int, interval: int) -> float:
 
 
 def resident(what: str) -> float:
-    """[kB] of this process."""
+    """Return an entry of this process's memory status [kB]."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return float(next(line.split()[1] for line in lines if line.startswith(f"{what}:")))
 
 
 class InJax(NamedTuple):
-    """What the rollout takes in JAX, and ours by turns with it, in processor time.
+    """Cost of the rollout in JAX, and of robosim's in alternation, in processor time.
 
     Attributes:
-        there: [us] per step.
-        both: [us] per step, there and back.
-        our_there: [us] ours.
-        our_both: [us] ours.
-        memory: [MB] that the process grows by.
-        compiling: [s] both.
+        there: [us] per step of the rollout.
+        both: [us] per step of rollout and gradient.
+        our_there: [us] robosim's rollout.
+        our_both: [us] robosim's rollout and gradient.
+        memory: [MB] growth of the process.
+        compiling: [s] of rollout and gradient.
     """
 
     there: float
@@ -211,7 +216,7 @@ class InJax(NamedTuple):
 
 
 def in_jax(steps: int, runs: int, segment: int | None, is_double: bool = True) -> InJax:
-    """Measure it; in a process of its own, on Linux."""
+    """Measure JAX's rollout and gradient; call it in a process of its own, on Linux."""
     import jax
 
     jax.config.update("jax_enable_x64", is_double)
@@ -231,9 +236,9 @@ def in_jax(steps: int, runs: int, segment: int | None, is_double: bool = True) -
         .compile()
     )
     compiling = time.perf_counter() - begin
-    seconds(lambda: jax.block_until_ready(there(targets())), 1)  # what JAX has once for all runs
+    seconds(lambda: jax.block_until_ready(there(targets())), 1)  # allocates JAX's permanent memory
     gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)  # what compiling has left
+    ctypes.CDLL(None).malloc_trim(0)  # release memory of the compilation
     Path("/proc/self/clear_refs").write_text("5")
     before = resident("VmHWM")
     given = targets()
@@ -254,8 +259,10 @@ def in_jax(steps: int, runs: int, segment: int | None, is_double: bool = True) -
 
 
 def jax_errors(steps: int) -> tuple[float, float]:
-    """How far JAX's states are from ours at most, and its gradient relative to the largest entry of
-    ours; in a process of its own.
+    """Return the largest deviation of JAX's states, and the relative deviation of its gradient.
+
+    The latter is relative to the largest entry of robosim's gradient. Call it in a process of its
+    own.
     """
     import jax
 
@@ -282,7 +289,7 @@ def compare_with_jax(
     is_quick: bool,
     memory: dict[int, float],
 ) -> dict[int | None, InJax]:
-    """Rows of ours beside JAX's; JAX's figures by `KEPT`."""
+    """Add rows of robosim beside JAX, and return JAX's figures by `KEPT`."""
     if find_spec("jax") is None:
         report.remark("JAX is not installed: no peer; pip install 'robosim[jax]'")
         return {}
@@ -319,7 +326,7 @@ def compare_with_jax(
 def seconds(
     work: Callable[[], object], runs: int, clock: Callable[[], float] = time.perf_counter
 ) -> float:
-    """The median."""
+    """Return the median time of several runs."""
     spent = []
     for _ in range(runs):
         begin = clock()
@@ -329,13 +336,13 @@ def seconds(
 
 
 def numbers(gradient: StepGradient) -> Array:
-    """All that is compared to the bit."""
+    """Return all numbers of a gradient that have to be bitwise equal."""
     by_parameters = (by.ravel() for by in gradient.parameters.values())
     return np.concatenate([gradient.q, gradient.v, gradient.q_target.ravel(), *by_parameters])
 
 
 def check(walk: Walk) -> bool:
-    """Whether gradients are the same to the bit for intervals and threads."""
+    """Return True if gradients are bitwise equal for several intervals and numbers of threads."""
     expected = numbers(walk.back(walk.run()))
 
     def found(interval: int, n: int) -> Array:
@@ -348,8 +355,10 @@ def check(walk: Walk) -> bool:
 
 
 def difference_error(steps: int) -> float:
-    """How far the gradient of a short run is from a difference along a direction of targets,
-    relative to it."""
+    """Return the relative deviation of a short run's gradient from a difference.
+
+    The difference is along a random direction of the targets.
+    """
     walk = Walk(steps)
     direction = np.random.default_rng(1).normal(size=(steps, walk.simulation.model.n_q))
     direction[:, :7] = 0
@@ -358,7 +367,7 @@ def difference_error(steps: int) -> float:
 
     def end(h: float) -> float:
         walk.control = Control(q_target=targets + h * direction)
-        # As the gradient has it: along the axes of the trunk where the run without a change ends.
+        # Like the gradient: along the axes of the trunk at the end of the unchanged run.
         moved = walk.simulation.model.difference(at_end, walk.run().q[-1])
         return float(moved[:3] @ DIRECTION)
 
@@ -373,7 +382,7 @@ def plot(
     memory: dict[int, float],
     of_jax: dict[int | None, InJax],
 ) -> None:
-    """Time and memory over the interval; beside JAX's, if there are."""
+    """Plot time and memory over the interval, and JAX's figures if there are any."""
     import matplotlib
 
     matplotlib.use("Agg")

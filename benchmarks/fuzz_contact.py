@@ -1,16 +1,16 @@
-"""Steps with contact in random worlds: every number finite, the laws kept, nothing that ends the
-process.
+"""Steps with contact in random worlds: all numbers finite, all laws satisfied, no crashes.
 
-Each world is a seed: models, obstacles, materials, motors, options, solver and bounce are drawn,
-see harness/contact_fuzz.py, and 20 states and controls of it. Checked are the next state, the
-residual (to 1e-12 where `lcp` says that it has solved the step, to 1e-8 where it says `relaxed` by
-methods of its own), that rows give no energy (harness/energy_audit.py), the gradient by everything,
-of a tenth of the worlds one derivative beside differences (harness/derivative_audit.py), and that
-the same seed gives the same bits. Worlds are run in processes of their own, so that a crash names
-its seed; run it alone with `--seed SEED --states 20`.
+Each world is a seed, from which models, obstacles, materials, motors, options, solver and bounce
+are drawn (harness/contact_fuzz.py), and 20 states and controls. The checks cover the next state,
+the residual (to 1e-12 if `lcp` reports the step as solved, to 1e-8 if it reports `relaxed` by its
+own methods), that rows add no energy (harness/energy_audit.py), the gradient with respect to
+everything, in a tenth of the worlds one derivative against differences
+(harness/derivative_audit.py), and that the same seed leads to the same bits. Worlds run in separate
+processes, so that a crash identifies its seed. To run this seed alone, use `--seed SEED --states
+20`.
 
-    python benchmarks/fuzz_contact.py [--states 1e6] [--quick] [--seed 1] [--processes N] [--json
-    FILE]
+    python benchmarks/fuzz_contact.py [--states 1e6] [--quick] [--seed 1] [--processes N]
+                                      [--json FILE]
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from harness.report import write_json
 
-CHUNK = 200  # worlds of a process
+CHUNK = 200  # worlds per process
 QUICK = 200  # worlds
-IN_TIME = 600.0  # [s] for a process: no step without end
+IN_TIME = 600.0  # [s] limit of a process, so that no step runs forever
 SHOWN = 40
 
 
@@ -48,7 +48,7 @@ def main() -> int:
         "--processes", type=int, default=os.cpu_count(), help="at a time (default: one per core)"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the result to a file")
-    # What a process of its own does.
+    # Internal: the task of a child process.
     parser.add_argument("--worlds", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worlds is not None:
@@ -88,7 +88,7 @@ def main() -> int:
 
 
 def keep_slowest(of_all: dict[str, list[float]], of_some: dict[str, list[float]]) -> None:
-    """Put steps that took longer into `of_all`: of each solver seconds, seed and state."""
+    """Update `of_all` with slower steps: seconds, seed and state by solver."""
     for solver, step in of_some.items():
         of_all[solver] = max(of_all.get(solver, step), step)
 
@@ -96,7 +96,7 @@ def keep_slowest(of_all: dict[str, list[float]], of_some: dict[str, list[float]]
 def run(
     seed: int, worlds: int
 ) -> tuple[list[tuple[int, int, str]], Counter[str], dict[str, list[float]]]:
-    """Worlds in a process of their own; after one that ended it the others go on in another."""
+    """Run worlds in a child process; after a crash the remaining worlds run in another."""
     failures: list[tuple[int, int, str]] = []
     counts: Counter[str] = Counter()
     slowest: dict[str, list[float]] = {}
@@ -130,7 +130,7 @@ def run(
                 failures += [tuple(x) for x in told["failures"]]
         if process.returncode == 0:
             break
-        # The last world that was begun has ended it.
+        # The last world that was started has caused the crash.
         failures.append((last, -1, ending))
         worlds -= max(last, seed) + 1 - seed
         seed = max(last, seed) + 1
@@ -138,7 +138,7 @@ def run(
 
 
 def work(seed: int, worlds: int) -> int:
-    """Tells each world when it begins, and what was found when it is through."""
+    """Print each world when it starts, and its findings when it is finished."""
     from harness.contact_fuzz import Slowest, findings
 
     for number in range(seed, seed + worlds):

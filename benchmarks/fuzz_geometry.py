@@ -1,13 +1,13 @@
-"""Collision queries in hostile scenes: every answer finite, certified, and in time.
+"""Collision queries in hostile scenes: every result finite, certified, and in time.
 
 Each scene is two shapes of 1e-6 to 1e3 m, among them needles, discs, flat hulls, repeated points
-and hulls of 100,000 points; centers, axes, faces and edges coincide, are parallel or touch exactly,
-one shape lies inside the other. Asked are the witness both ways round, whether the shapes overlap,
-the contact manifold, and all derivatives. What has to hold is in `tests/engine/certificate.h` and
-`manifold_certificate.h`: both points on the surfaces and on planes of support that prove the
-distance, no shorter way out in any of 20 other directions, the right sign; the manifold's points on
-both surfaces along the normal, no gap below the distance; finite derivatives. Lengths to 1e-9 of
-the scene's size.
+and hulls of 100,000 points. Centers, axes, faces and edges coincide, are parallel or touch exactly,
+or one shape lies inside the other. The queries are the witness in both orders, the overlap test,
+the contact manifold, and all derivatives. The laws are in `tests/engine/certificate.h` and
+`manifold_certificate.h`: both points on the surfaces and on supporting planes that prove the
+distance, no shorter separating translation in any of 20 other directions, the right sign; the
+manifold's points on both surfaces along the normal, no gap below the distance; finite derivatives.
+The tolerance of lengths is 1e-9 of the scene's size.
 
     python benchmarks/fuzz_geometry.py [--queries 1e7] [--seed 1] [--threads N] [--json FILE]
 """
@@ -26,10 +26,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from harness.report import write_json
 
-CHUNK = 250_000  # scenes of one seed: each seed has its own meshes
+CHUNK = 250_000  # scenes per seed: each seed has its own meshes
 TOLERANCE = 1e-9
-# [s] for all that is asked about one scene: no loop without end, on a machine that does other
-# things too.
+# [s] limit for all queries of one scene, so that no loop runs forever, on a machine that is also
+# used by other programs.
 IN_TIME = 1.0
 SHOWN = 40
 LARGE = 100_000
@@ -37,11 +37,11 @@ LARGE = 100_000
 
 @dataclass(frozen=True)
 class Failure:
-    """A scene of which something does not hold.
+    """A scene that violates a law.
 
     Attributes:
-        seed, scene: what it is made from.
-        broken: what does not hold.
+        seed, scene: identification of the scene.
+        broken: the violated law.
     """
 
     seed: int
@@ -81,7 +81,7 @@ def main() -> int:
             Failure(seed, number, text) for number, text in fuzz.failures(0, scenes, TOLERANCE)
         ]
         took, number = fuzz.slowest
-        if took > IN_TIME:  # or the machine stood still: what is slow is slow again
+        if took > IN_TIME:  # repeat, as the machine may have paused: a slow scene is slow again
             again = Fuzz(library, seed, LARGE)
             list(again.failures(number, number + 1, TOLERANCE))
             took = min(took, again.slowest[0])
@@ -91,7 +91,7 @@ def main() -> int:
 
     failures: list[Failure] = []
     slowest = 0.0
-    with ThreadPoolExecutor(options.threads) as threads:  # the library lets other threads run
+    with ThreadPoolExecutor(options.threads) as threads:  # the library releases Python's lock
         for k, (found, took) in enumerate(threads.map(run, chunks), start=1):
             for failure in found[: max(0, SHOWN - len(failures))]:
                 print(f"seed {failure.seed}, scene {failure.scene}: {failure.broken}", flush=True)

@@ -1,18 +1,17 @@
-"""Hashes of steps and of all that is derived from them: whether two builds compute the same, to the
-bit.
+"""Hashes of steps and their derivatives, to compare two builds bit by bit.
 
     python benchmarks/step_hashes.py --write before.txt      # with one build of robosim
     python benchmarks/step_hashes.py --against before.txt    # with another
 
-Worlds: random ones (harness/contact_fuzz.py), in turn with each solver; random ones with closed
-loops; the scenes of `accuracy_contact.py`, every bundled robot on a floor and every bundled scene,
-with each solver. In each, some states are stepped: hashed are the next state, the Jacobians, the
-gradient, a tangent and a second-order product, each number by itself as the engine gives it; then a
-run of several steps, its gradient and its Jacobians. All of it is done once for each instruction
-set of the machine, which must agree, too: states are rounded, since what they are made by need not
-agree.
+The worlds are random ones (harness/contact_fuzz.py), with each solver in turn; random ones with
+closed loops; the scenes of `accuracy_contact.py`, every bundled robot on a floor and every bundled
+scene, with each solver. Some states of each world are stepped. The hashes are of the next state,
+the Jacobians, the gradient, a tangent and a second-order product, each array by itself as the
+engine returns it, and of a run of several steps, its gradient and its Jacobians. All of this is
+done for each instruction set of the machine, and the results must agree. States are rounded first,
+since the computations that produce them need not agree.
 
-A line of the file is a world, a name and a hash. Where two files differ, the names that do are
+A line of the file is a world, a name and a hash. If two files differ, the differing names are
 counted, with the first worlds of each.
 
     python benchmarks/step_hashes.py [--write FILE] [--against FILE] [--worlds 1500]
@@ -53,13 +52,13 @@ Array = NDArray[np.float64]
 Random = np.random.Generator
 Makes = Callable[[], tuple[Simulation, list[tuple[State, Control]]]]
 
-WORLDS = 1500  # random ones
-LOOPED_PART = 10  # every which one more of them with closed loops
-STATES = 2  # of a world
-SECOND_ORDER_PART = 4  # every which world has second-order products, too
-STEPS, INTERVAL = 10, 4  # of a run, and every which state it keeps
+WORLDS = 1500  # number of random worlds
+LOOPED_PART = 10  # one world with closed loops per so many random worlds
+STATES = 2  # states per world
+SECOND_ORDER_PART = 4  # every so many-th world has second-order products, too
+STEPS, INTERVAL = 10, 4  # steps of a run, and the interval of the states that it keeps
 BOUNCES = ("step", "time_of_impact")
-SHOWN = 5  # worlds that differ, of each name
+SHOWN = 5  # differing worlds shown per name
 
 STATE = ("q", "v", "tau", "q_target", "v_target")
 REPORTED = (
@@ -72,25 +71,25 @@ REPORTED = (
     "pivots",
     "coupled_bounces",
 )
-# Names of kinds in files of hashes and in seeds, where they are others.
+# Names of kinds in files of hashes and in seeds, if different.
 HASHED_AS = {"sizes": "size"}
 
 
 def arrays_of(gradient: _engine.GradientArrays, run: int | None = None) -> tuple[Any, ...]:
-    """All arrays of a gradient, of one of several runs or of a step."""
+    """Return all arrays of a gradient, of a step or of one of several runs."""
     arrays = (getattr(gradient, name) for name in (*STATE, "parameters", "vertices", "causes"))
     *found, causes = (x if run is None else x[run] for x in arrays)
     return *found, int(causes)
 
 
 def report_of(report: _engine.StepReport) -> tuple[Any, ...]:
-    """The numbers of a step's report, but for the last attempt."""
+    """Return the numbers of a step's report, except the last attempt."""
     status, *numbers = (getattr(report, name) for name in REPORTED)
     return StepStatus(status).name, *numbers
 
 
 def reports_of(reports: _engine.RolloutReports) -> list[tuple[Any, ...]]:
-    """The same of each of several runs, and its first unsolved step, None without any."""
+    """Return the numbers of each run's report, and its first unsolved step or None."""
     status, *numbers = (getattr(reports, name).tolist() for name in REPORTED)
     names = [StepStatus(x).name for x in status]
     firsts = [None if first < 0 else first for first in reports.first_unsolved.tolist()]
@@ -98,8 +97,10 @@ def reports_of(reports: _engine.RolloutReports) -> list[tuple[Any, ...]]:
 
 
 def numbers_of(engine: _engine.Simulation, gradient: tuple[Any, ...]) -> dict[str, Any]:
-    """The numbers of a gradient by the names of what they are the gradient by; inertias are those
-    of bodies."""
+    """Return the parts of a gradient by name.
+
+    Gradients by inertias are those of bodies.
+    """
     *state, numbers, vertices, causes = gradient
     return {
         **dict(zip(STATE, state, strict=True)),
@@ -109,10 +110,10 @@ def numbers_of(engine: _engine.Simulation, gradient: tuple[Any, ...]) -> dict[st
 
 
 def by_name(engine: _engine.Simulation, numbers: Array, vertices: Array) -> dict[str, Array]:
-    """Views of a vector of all parameters, (owners, ...) of each kind."""
+    """Return views of a vector of all parameters, (owners, ...) for each kind."""
     found = {}
     for kind in engine.parameter_kinds:
-        # An owner's numbers lie column by column, those of vertices in an array of their own.
+        # An owner's numbers lie column by column; vertices have an array of their own.
         strides = (kind.stride, *np.cumprod((1, *kind.shape))[: len(kind.shape)])
         place = numbers[kind.first :] if kind.owners else numbers[:0]
         of_kind = as_strided(
@@ -127,8 +128,10 @@ def by_name(engine: _engine.Simulation, numbers: Array, vertices: Array) -> dict
 def any_direction(
     engine: _engine.Simulation, gradient: tuple[Any, ...], seed: int
 ) -> dict[str, Any]:
-    """A direction of all numbers, as the engine takes it. Sizes of bodies made of pieces, of no
-    derivative, stay."""
+    """Return a random direction of all numbers, in the engine's format.
+
+    Sizes of bodies made of pieces, which have no derivative, do not change.
+    """
 
     def any_numbers(name: str, like: Any) -> Any:
         rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
@@ -145,14 +148,14 @@ def any_direction(
 
 
 def state_blocks(jacobians: _engine.JacobianArrays) -> list[Any]:
-    """Those by state and control, and why they hold to one side only."""
+    """Return the Jacobians by state and control, and the causes of one-sided derivatives."""
     return [getattr(jacobians, name) for name in (*STATE, "causes")]
 
 
 def computed(
     simulation: Simulation, cases: list[tuple[State, Control]], number: int
 ) -> Iterator[tuple[str, Any]]:
-    """Name and numbers of all that is computed in a world, which has this number."""
+    """Yield name and value of everything that is computed in the world with this number."""
     rng = np.random.default_rng([number, 4])
     cases = [
         (simulation.state(state.q.round(9), state.v.round(9)), control) for state, control in cases
@@ -213,18 +216,18 @@ def arrays_of_control(control: Control) -> tuple[Any, Any, Any]:
 
 
 def state_rows(cases: list[tuple[State, Control]], *, of_v: bool = False) -> Array:
-    """(m, n) of all states."""
+    """Stack all states, (m, n)."""
     return np.stack([state.v if of_v else state.q for state, _ in cases])
 
 
 def any_cases(simulation: Simulation, seed: int) -> list[tuple[State, Control]]:
-    """States and controls anywhere, the same for the same seed."""
+    """Return random states and controls, the same for the same seed."""
     rng = np.random.default_rng([seed, 2])
     return [any_step(simulation, rng) for _ in range(STATES)]
 
 
 def near_cases(simulation: Simulation, seed: int) -> list[tuple[State, Control]]:
-    """The same for robots about where they begin, at everyday speeds."""
+    """Return states and controls of robots near their neutral configuration, at everyday speeds."""
     model, rng = simulation.model, np.random.default_rng([seed, 2])
 
     def near() -> tuple[State, Control]:
@@ -239,7 +242,7 @@ def near_cases(simulation: Simulation, seed: int) -> list[tuple[State, Control]]
 
 
 def random_world(seed: int) -> Makes:
-    """The world of a seed, each solver in turn."""
+    """Return the maker of the random world of a seed, with each solver in turn."""
 
     def make() -> tuple[Simulation, list[tuple[State, Control]]]:
         model, scene, arguments, options = any_world(seed)
@@ -252,7 +255,7 @@ def random_world(seed: int) -> Makes:
 
 
 def looped_world(seed: int) -> Makes:
-    """The same with links that are held together, and joints that follow each other."""
+    """Return the maker of a random world with closed loops and coupled joints."""
 
     def make() -> tuple[Simulation, list[tuple[State, Control]]]:
         model, scene, arguments, options = any_world(seed)
@@ -279,7 +282,7 @@ def looped_world(seed: int) -> Makes:
 
 
 def touching_world(name: str, solver: str) -> Makes:
-    """A scene of `accuracy_contact.py`, thrown and at rest."""
+    """Return the maker of a scene of `accuracy_contact.py`, thrown and at rest."""
 
     def make() -> tuple[Simulation, list[tuple[State, Control]]]:
         scene = with_solver(SCENES[name](), solver)
@@ -291,7 +294,7 @@ def touching_world(name: str, solver: str) -> Makes:
 
 
 def driven(model: Model, scene: Scene, rng: Random, **options: Any) -> Simulation:
-    """A robot with motors on all joints."""
+    """Return a simulation of a robot with motors on all joints."""
     motors = {
         name: Motor(any_of(rng, 10, 1000), any_of(rng, 1, 100))
         for name in model.velocity_names
@@ -302,7 +305,7 @@ def driven(model: Model, scene: Scene, rng: Random, **options: Any) -> Simulatio
 
 
 def robot_on_floor(name: str, solver: str, bounce: str) -> Makes:
-    """A bundled robot, on the floor or fallen into it."""
+    """Return the maker of a bundled robot on the floor, or slightly inside it."""
 
     def make() -> tuple[Simulation, list[tuple[State, Control]]]:
         model, rng = robosim.load_robot(name, base="floating"), np.random.default_rng(1)
@@ -315,7 +318,7 @@ def robot_on_floor(name: str, solver: str, bounce: str) -> Makes:
 
 
 def robot_in_scene(robot: str, scene: str, solver: str) -> Makes:
-    """A bundled arm in a bundled scene."""
+    """Return the maker of a bundled arm in a bundled scene."""
 
     def make() -> tuple[Simulation, list[tuple[State, Control]]]:
         model, rng = robosim.load_robot(robot), np.random.default_rng(1)
@@ -326,7 +329,7 @@ def robot_in_scene(robot: str, scene: str, solver: str) -> Makes:
 
 
 def worlds(count: int) -> Iterator[tuple[str, Makes]]:
-    """Name of each world, and what makes it."""
+    """Yield the name of each world, and its maker."""
     yield from ((f"random {seed}", random_world(seed)) for seed in range(count))
     yield from ((f"looped {seed}", looped_world(seed)) for seed in range(0, count, LOOPED_PART))
     for solver in SOLVERS:
@@ -343,17 +346,17 @@ def worlds(count: int) -> Iterator[tuple[str, Makes]]:
 
 
 def hashed(numbers: Any) -> bytes:
-    """Its bits. Reports hold texts beside numbers."""
+    """Return the bits of numbers. Reports have texts beside numbers."""
     if isinstance(numbers, (tuple, list)):
         return repr(numbers).encode()
     array = np.array(numbers)
     if array.dtype == np.float64:
-        array[np.isnan(array)] = np.nan  # whose bits mean nothing
+        array[np.isnan(array)] = np.nan  # the bits of a nan are arbitrary
     return array.tobytes()
 
 
 def lines(count: int) -> Iterator[str]:
-    """One for each name in each world, of this process's instruction set."""
+    """Yield the lines of this process's instruction set, one for each name in each world."""
     for number, (world, make) in enumerate(worlds(count)):
         simulation, cases = make()
         digests: dict[str, Any] = defaultdict(hashlib.sha256)
@@ -364,7 +367,7 @@ def lines(count: int) -> Iterator[str]:
 
 
 def on(isa: str, count: int) -> list[str]:
-    """The lines of a process that is given this instruction set."""
+    """Return the lines of a child process with this instruction set."""
     command = [sys.executable, "-P", __file__, "--worlds", str(count), "--print"]
     run = subprocess.run(
         command,
@@ -377,7 +380,7 @@ def on(isa: str, count: int) -> list[str]:
 
 
 def different(before: list[str], after: list[str]) -> Mapping[str, list[str]]:
-    """By name the worlds whose hashes are not the same, or not in both."""
+    """Return by name the worlds whose hashes differ, or exist on one side only."""
     known, found = (
         {tuple(line.rsplit(": ", 2)[:2]): line.rsplit(": ", 1)[1] for line in x}
         for x in (before, after)
