@@ -1,5 +1,5 @@
-// What holds of every answer, whatever the shapes and poses: the first thing that does not, with a
-// number.
+// Laws that every signed-distance query must satisfy, whatever the shapes and poses. The result is
+// the first violated law, with a number.
 #pragma once
 
 #include <cmath>
@@ -11,8 +11,8 @@
 namespace robosim::testing {
 
 struct Verdict {
-  const char* broken = nullptr;  // null: everything holds
-  double by = 0;                 // lengths as a part of the scene's size
+  const char* broken = nullptr;  // null if all laws are satisfied
+  double by = 0;                 // lengths relative to the scene's size
 };
 
 inline bool is_finite(const WitnessRate& r) {
@@ -33,7 +33,8 @@ inline bool is_finite(const WitnessDerivatives& d) {
   return true;
 }
 
-// Of two half-spaces: -infinity, or what facing planes have.
+// Certify a query of two half-spaces: the distance is -infinity, or that of planes that face each
+// other.
 inline Verdict certify_half_spaces(const Scene& s, const Witness& w) {
   const bool facing = norm(s.X_WA.R.col(2) + s.X_WB.R.col(2)) < 1e-12;
   if (std::isnan(w.distance) || (!facing && std::isfinite(w.distance)))
@@ -43,8 +44,9 @@ inline Verdict certify_half_spaces(const Scene& s, const Witness& w) {
              : Verdict{"derivatives not finite"};
 }
 
-// A body inside one that is more than ten thousand times as large has ways out all around that
-// differ by less than 1e-4 of the size: one of them is found, to this part of it.
+// Tolerance of the distance, relative to the size, for a body inside one that is more than ten
+// thousand times larger. Separating translations in all directions then differ by less than 1e-4 of
+// the size, and the query returns one of them.
 inline constexpr double surrounded_tolerance = 1e-5;
 inline bool surrounded(const Scene& s) {
   const double a = bounding_ball(s.A).radius, b = bounding_ball(s.B).radius;
@@ -52,8 +54,8 @@ inline bool surrounded(const Scene& s) {
          std::fmin(a, b) < 1e-4 * std::fmax(a, b);
 }
 
-// Lengths to `tolerance` of the scene's size. directions: how many others are tried as ways out of
-// an overlap.
+// Certify a query. The tolerance of lengths is relative to the scene's size. directions: number of
+// other directions that are tried for a shorter separating translation.
 inline Verdict certify(const Scene& s, RandomShapes& random, double tolerance = 1e-9,
                        int directions = 20) {
   using extended::Posed;
@@ -70,8 +72,8 @@ inline Verdict certify(const Scene& s, RandomShapes& random, double tolerance = 
   if (!(std::fabs(norm(w.normal) - 1) < 1e-12)) return {"normal not unit", norm(w.normal)};
   if (const double d = norm(w.p_WB - w.p_WA - w.distance * w.normal); beyond(d))
     return verdict("points do not fit the normal", d);
-  // Both points on the planes of support: no part of the shapes is beyond them, so that these
-  // planes are the distance apart.
+  // Both points lie on the supporting planes: no part of the shapes is beyond these planes, so that
+  // the planes are separated by the distance.
   const auto end = [](const Shape& shape, const SE3d& X, const Vec3d& n) {
     return X * support(shape, transpose_times(X.R, n));
   };
@@ -81,7 +83,7 @@ inline Verdict certify(const Scene& s, RandomShapes& random, double tolerance = 
   if (bounded_B)
     if (const double d = dot(w.normal, w.p_WB - end(s.B, s.X_WB, -w.normal)); beyond(d))
       return verdict("B does not end at its point", d);
-  // Points on the surfaces. Of large meshes the planes of support have to do.
+  // The points lie on the surfaces. For large meshes only the supporting planes are checked.
   const auto off = [&](const Shape& shape, const SE3d& X, const Vec3d& p) {
     if (shape.mesh && shape.mesh->faces.size() > 1000) return 0.0;
     return static_cast<double>(Posed(shape, X).outside(extended::vec(p)));
@@ -95,7 +97,7 @@ inline Verdict certify(const Scene& s, RandomShapes& random, double tolerance = 
   const Witness v = signed_distance(s.B, s.X_WB, s.A, s.X_WA);
   if (beyond(v.distance - w.distance))
     return verdict("another distance when swapped", v.distance - w.distance);
-  // No other direction separates by less.
+  // No other direction has a shorter separating translation.
   if (w.distance < 0 && bounded_A && bounded_B)
     for (int i = 0; i < directions; ++i) {
       Vec3d n(random.sign_free(), random.sign_free(), random.sign_free());

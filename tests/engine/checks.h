@@ -1,4 +1,4 @@
-// Comparisons and directions of differentiation for the tests of the dynamics, over the battery of
+// Comparisons and directions of differentiation for the tests of dynamics, over the battery of
 // random_models.h.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace robosim::testing {
 
 using Duals = std::vector<Dual>;
 
-// The direction of differentiation: q moves along v, and where given v along a.
+// Direction of differentiation: q moves along v. `with_rate` moves v along a.
 inline Duals moving(const Model& model, const Numbers& q, const Numbers& v) {
   Duals from(q.begin(), q.end()), along(v.size()), out(q.size());
   for (std::size_t k = 0; k < v.size(); ++k) along[k] = {0, v[k]};
@@ -48,7 +48,7 @@ inline void check_close(const Numbers& x, const Numbers& reference, double toler
 
 inline Vec3d rate(const Vec3<Dual>& a) { return {a.x.derivative, a.y.derivative, a.z.derivative}; }
 
-// R^T dR/dt is the cross-product matrix of the body's angular velocity.
+// Angular velocity of a body: R^T dR/dt is its cross-product matrix.
 inline Vec3d body_rate(const Mat3<Dual>& R) {
   Mat3d value, derivative;
   for (int i = 0; i < 3; ++i)
@@ -57,7 +57,7 @@ inline Vec3d body_rate(const Mat3<Dual>& R) {
   return {W(2, 1), W(0, 2), W(1, 0)};
 }
 
-// On every frame, two on the last.
+// Random wrenches on every frame, two on the last one.
 template <class S>
 std::vector<AppliedWrench<S>> random_wrenches(Random& random, const Model& model) {
   std::vector<AppliedWrench<S>> wrenches;
@@ -88,8 +88,8 @@ inline Numbers rates(const Duals& x) {
   return out;
 }
 
-// Derivatives of `rows` numbers f(q, v, a) in each argument, rows x n_v, row by row, one direction
-// at a time.
+// Derivatives of `rows` numbers f(q, v, a) with respect to each argument, rows x n_v in row-major
+// order, one direction at a time.
 struct Derivatives {
   Numbers dq, dv, da;
 };
@@ -114,7 +114,7 @@ Derivatives differentiate(const Model& model, const Numbers& q, const Numbers& v
   return out;
 }
 
-// Matrix, row by row, times vector.
+// Product of a row-major matrix and a vector.
 inline Numbers times(const Numbers& matrix, const Numbers& x) {
   Numbers out(matrix.size() / x.size());
   for (std::size_t k = 0; k < matrix.size(); ++k) out[k / x.size()] += matrix[k] * x[k % x.size()];

@@ -1,5 +1,5 @@
-// Counts allocations, of all threads, by replacing every form of the global operator new. Include
-// in one translation unit of a program.
+// Counts allocations, of all threads, by replacing all forms of the global operator new. Include in
+// one translation unit of a program.
 #pragma once
 
 #include <atomic>
@@ -17,8 +17,8 @@ inline std::atomic<long> allocations = 0;
 #endif
 
 #ifdef ROBOSIM_COUNT_BY_HOOK
-// ThreadSanitizer comes with its own operator new, which cannot be replaced (clang 14), and calls
-// this.
+// ThreadSanitizer has its own operator new, which cannot be replaced (clang 14). It calls this
+// hook.
 extern "C" void __sanitizer_malloc_hook(const volatile void*, std::size_t);
 extern "C" [[gnu::visibility("default")]] void __sanitizer_malloc_hook(const volatile void*,
                                                                        std::size_t) {
@@ -45,7 +45,7 @@ extern "C" [[gnu::visibility("default")]] void __sanitizer_malloc_hook(const vol
 [[gnu::noinline]] void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete[](void* p, const std::nothrow_t&) noexcept { std::free(p); }
 
-// The forms for types aligned beyond what malloc gives.
+// Forms for types with a stronger alignment than malloc guarantees.
 [[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment,
                                      const std::nothrow_t&) noexcept {
   ++allocations;
@@ -81,7 +81,7 @@ extern "C" [[gnu::visibility("default")]] void __sanitizer_malloc_hook(const vol
 }
 #endif
 
-// How often f allocates when it runs again.
+// Number of allocations in a second run of f.
 template <class F>
 long allocations_when_repeated(F&& f) {
   f();

@@ -1,5 +1,5 @@
-// Derivatives of a witness against Ridders differences of the query itself, for one pair of posed
-// shapes.
+// Errors of the derivatives of a witness, from Ridders differences of the query itself, for one
+// pair of posed shapes.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline SE3d moved(const SE3d& X, int k, double t) {
   return X * exp_motion(V);
 }
 
-// distance, normal, p_WA, p_WB.
+// Flatten a witness: distance, normal, p_WA, p_WB.
 inline Numbers flat(const Witness& w) {
   Numbers x{w.distance};
   for (const Vec3d& v : {w.normal, w.p_WA, w.p_WB})
@@ -30,7 +30,7 @@ inline Numbers flat(const WitnessRate& r) {
   return flat(Witness{r.distance, r.p_WA, r.p_WB, r.normal});
 }
 
-// Whether a mesh's faces have all of it behind them.
+// True if no vertex of the mesh is in front of any face.
 inline bool is_convex(const ConvexMesh& mesh) {
   for (const auto& face : mesh.faces) {
     const auto at = [&](std::size_t k) { return mesh.vertices[static_cast<std::size_t>(face[k])]; };
@@ -42,23 +42,28 @@ inline bool is_convex(const ConvexMesh& mesh) {
   return true;
 }
 
-// By kind of derivative, the worst error of an entry, as a part of the largest entry of its column
-// (or 1). Steps stay on the features that touch; nothing is compared where these change within 0.01
-// (m or rad), or where the derivatives are one-sided, or where the normal turns to the next feature
-// within 1e-6: between two corners, or a corner and an edge, it turns by 1 rad as they move by
-// their gap. Of overlapping shapes other features may be as deep, and the query change over to
-// them: told by a jump of the normal, which ends the comparison. A vertex that moves lets the edge
-// between two nearly parallel faces turn to the other diagonal soon: its steps are shorter, and
-// where they are not short enough for that it is passed over.
+// Worst error of an entry by kind of derivative, relative to the largest entry of its column (or
+// 1).
+//
+// Steps of the differences keep the touching features. A pair is not compared in these cases:
+// - the features change within 0.01 (m or rad);
+// - the derivatives are one-sided;
+// - the normal reaches the next feature within 1e-6 (between two corners, or a corner and an edge,
+//   the normal turns by 1 rad as they move by their gap).
+//
+// Overlapping shapes may have other features of equal depth, and the query may switch to them. A
+// jump of the normal detects this and ends the comparison. A moved vertex soon flips the edge
+// between two nearly parallel faces to the other diagonal, so that vertices have shorter steps. A
+// coordinate whose steps are still too long is left out.
 struct DerivativeErrors {
   enum Kind { twist, sizes, scale, vertices, n_kinds };
   static constexpr double switch_distance = 0.01;
 
   Witness witness;
   WitnessDerivatives rates;
-  double worst[n_kinds] = {-1, -1, -1, -1};  // -1: the pair has none of the kind
+  double worst[n_kinds] = {-1, -1, -1, -1};  // -1 if the pair has none of the kind
   bool near_a_switch = false, jumped = false;
-  int passed_over = 0;  // coordinates of vertices
+  int passed_over = 0;  // coordinates of vertices left out
 
   DerivativeErrors(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB)
       : witness(signed_distance(A, X_WA, B, X_WB)),
@@ -115,7 +120,7 @@ struct DerivativeErrors {
                                         },
                                         step);
     if (jumped) return;
-    // None found: not a number on the way.
+    // No derivative is found if a NaN occurs on the way.
     double largest = 1, error = expected.size() == got.size() ? 0 : INFINITY;
     for (const double x : expected) largest = std::max(largest, std::fabs(x));
     for (std::size_t k = 0; k < expected.size(); ++k)

@@ -1,3 +1,3 @@
-// The tests' main function and doctest itself, compiled once for all of them.
+// Main function of the tests and doctest itself, compiled once for all tests.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>

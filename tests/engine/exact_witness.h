@@ -1,21 +1,24 @@
-// The witness of two shapes in extended precision: Newton's method on the witness conditions, its
-// answer verified.
+// Witness of two shapes in extended precision: Newton's method on the witness conditions, with a
+// verified result.
 //
-// On the pieces of surface that hold the points of a given witness (extended_shapes.h), the
-// unknowns u_A, u_B, phi and n solve
+// The unknowns u_A, u_B, phi and n are on the pieces of surface (extended_shapes.h) that contain
+// the points of a given witness. They solve
 //
 //   p_B(u_B) - p_A(u_A) = phi n,   n . dp_A/du_A = 0,   n . dp_B/du_B = 0,   (n.n - 1) / 2 = 0,
 //
-// as many equations as unknowns: of critical points of the distance between the two pieces. The
-// start is the given witness, moved by 1e-6, so that what comes out is what the conditions attract
-// to and not a copy. It is the exact witness where both points are on their shapes, and the planes
-// of support with normal n are phi apart (verified, to 4e-15 m: poses are orthonormal to 1e-16):
-// apart that proves it, as the distance of convex sets has one critical point; overlapping, it is a
-// way out that least_depth.h compares with all others. As no planes of support are farther apart
-// than the distance, a phi below what those with the given normal are is a longer way out, found
-// with a neighboring piece.
+// which are as many equations as unknowns, for critical points of the distance between the two
+// pieces. The start is the given witness, displaced by 1e-6, so that the result is an attractor of
+// the conditions and not a copy.
 //
-// Where the least singular value of the conditions is near zero the points or the normal are not
+// The result is the exact witness if both points are on their shapes, and the supporting planes
+// with normal n have distance phi. This is verified to 4e-15 m, as poses are orthonormal to 1e-16.
+// For separated shapes the proof is complete, as the distance of convex sets has one critical
+// point. For overlapping shapes phi is the length of a separating translation, which least_depth.h
+// compares with all others. No supporting planes have a larger distance than the shapes. Therefore
+// a phi below the distance of the supporting planes with the given normal is a longer translation,
+// found with a neighboring piece.
+//
+// If the least singular value of the conditions is near zero, the points or the normal are not
 // unique: parallel faces or edges, a common center of curvature, corners that touch.
 #pragma once
 
@@ -25,7 +28,7 @@ namespace robosim::testing::extended {
 
 struct ExactWitness {
   bool verified = false;
-  // a lower bound on the least singular value of the conditions' Jacobian, lengths in meters.
+  // Lower bound of the least singular value of the conditions' Jacobian, lengths in meters.
   Real regularity = 0;
   Real distance = 0;
   Vec normal = Vec::Zero(), p_A = Vec::Zero(), p_B = Vec::Zero();
@@ -36,11 +39,11 @@ namespace newton {
 using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, 0, 8, 8>;
 using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1, 0, 8, 1>;
 
-// A piece of a shape's core with its coordinates' rows among the unknowns.
+// A piece of a shape's core, with the rows of its coordinates among the unknowns.
 struct Side {
   const Posed& posed;
   Patch patch;
-  int first;  // unknown
+  int first;  // index of the first unknown
 
   Patch::Jet at(const Vector& x) const {
     Patch::Jet jet =
@@ -54,7 +57,7 @@ struct Side {
   }
 };
 
-// Values of the conditions and their Jacobian, by (u_A, u_B, phi, n).
+// Residuals of the conditions and their Jacobian with respect to (u_A, u_B, phi, n).
 inline void conditions(const Side& A, const Side& B, const Vector& x, Vector& r, Matrix& J) {
   const int k = A.patch.k + B.patch.k, size = k + 4;
   const Vec n = x.segment<3>(k + 1);
@@ -77,7 +80,7 @@ inline void conditions(const Side& A, const Side& B, const Vector& x, Vector& r,
 
 }  // namespace newton
 
-// On the pieces within `tolerance` of the points.
+// Solve on the pieces within `tolerance` of the points.
 inline ExactWitness exact_witness(const Posed& A, const Posed& B, const Witness& near,
                                   Real tolerance) {
   using namespace newton;
@@ -117,7 +120,7 @@ inline ExactWitness exact_witness(const Posed& A, const Posed& B, const Witness&
   return w;
 }
 
-// On whichever pieces lead to a verified answer.
+// Solve on the first pieces that lead to a verified result.
 inline ExactWitness exact_witness(const Posed& A, const Posed& B, const Witness& near) {
   ExactWitness w;
   for (const Real tolerance : {1e-9L, 1e-12L, 1e-6L}) {

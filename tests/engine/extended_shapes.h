@@ -1,11 +1,11 @@
-// The shapes once more, from their definitions (geometry/shape.h) and in extended precision: what
-// answers are judged by.
+// Second implementation of the shapes, from their definitions (geometry/shape.h) and in extended
+// precision: the reference of the tests.
 //
-// A shape is all points within `rounding` of a core. Of the core: its farthest point in a direction
-// (support), how far a point lies off the surface, and the smooth piece of surface (patch) about a
-// point, p(u) with its first and second derivatives. Everything in the shape's own frame. `long
-// double` has 64 bits on x86: rounding of 1e-19. Nothing here uses the engine's cores; a new
-// ShapeType does not compile until it has its row in each function.
+// A shape is all points within `rounding` of a core. Functions of the core are its farthest point
+// in a direction (support), the distance of a point from the surface, and the smooth piece of
+// surface (patch) around a point, p(u) with its first and second derivatives. Everything is in the
+// shape's own frame. `long double` has 64 bits on x86: rounding of 1e-19. The engine's cores are
+// not used here. An additional ShapeType does not compile until it has a case in each function.
 #pragma once
 
 #include <Eigen/Dense>
@@ -33,8 +33,7 @@ inline Real rounding(const Shape& s) {
              : static_cast<Real>(s.rounding);
 }
 
-// Of a set with vertices: the vertices and, as triangles, its faces; a triangle has two, back to
-// back.
+// Vertices and triangular faces of a shape with vertices. A triangle has two faces, back to back.
 struct Facets {
   std::span<const Vec3d> vertices;
   std::span<const std::array<int, 3>> faces;
@@ -48,7 +47,7 @@ struct Facets {
   static constexpr std::array<int, 3> both_sides[2] = {{0, 1, 2}, {0, 2, 1}};
 };
 
-// A point of the core farthest in direction d.
+// Point of the core farthest in direction d.
 inline Vec core_support(const Shape& s, const Vec& d) {
   const Real r = s.radius, h = s.half_length, across = std::hypot(d.x(), d.y());
   const auto rim = [&](Real z) {
@@ -89,7 +88,7 @@ inline Vec core_support(const Shape& s, const Vec& d) {
   throw std::logic_error("unbounded: no support point");
 }
 
-// The outward normal of a face and its distance from the origin.
+// Outward normal of a face and the distance of its plane from the origin.
 inline std::pair<Vec, Real> plane(const Facets& facets, const std::array<int, 3>& face) {
   const Vec a = facets.at(face[0]),
             n = (facets.at(face[1]) - a).cross(facets.at(face[2]) - a).normalized();
@@ -102,14 +101,14 @@ inline Vec nearest_on_segment(const Vec& x, const Vec& a, const Vec& b) {
   return ee > 0 ? Vec(a + std::clamp<Real>((x - a).dot(e) / ee, 0, 1) * e) : a;
 }
 
-// Of x from the faces.
+// Distance of x from the faces.
 inline Real distance(const Facets& facets, const Vec& x) {
   Real least = std::numeric_limits<Real>::infinity();
   for (const auto& face : facets.faces) {
     const auto [n, d] = plane(facets, face);
     const Vec u = facets.at(face[1]) - facets.at(face[0]),
               v = facets.at(face[2]) - facets.at(face[0]);
-    // a needle is its edges.
+    // A degenerate face counts only through its edges.
     bool over = u.cross(v).norm() > 1e-12L * std::max(u.squaredNorm(), v.squaredNorm());
     for (std::size_t i = 0; i < 3; ++i) {
       const Vec a = facets.at(face[i]), b = facets.at(face[(i + 1) % 3]);
@@ -121,12 +120,13 @@ inline Real distance(const Facets& facets, const Vec& x) {
   return least;
 }
 
-// How far x lies outside the shape, negative inside; near the surface its distance from it, or
-// (ellipsoids) up to their ratio of radii more; outside a convex mesh without a rounding that from
-// the planes of its faces. Of a triangle without one it is zero or more.
+// Signed distance of x from the shape's surface, negative inside. It is exact near the surface,
+// except for ellipsoids, where it may be larger by up to their ratio of radii. Outside a convex
+// mesh without rounding it is the distance from the planes of the faces. For a triangle without
+// rounding it is zero or positive.
 inline Real outside(const Shape& s, const Vec& x) {
   const Real r = s.radius, h = s.half_length, rho = std::hypot(x.x(), x.y());
-  const auto of_product = [](Real a, Real b) {  // of a x b, by the distances from both
+  const auto of_product = [](Real a, Real b) {  // of a product set a x b
     return a > 0 && b > 0 ? std::hypot(a, b) : std::max(a, b);
   };
   switch (s.type) {
@@ -169,8 +169,7 @@ inline Real outside(const Shape& s, const Vec& x) {
   throw std::logic_error("no such shape");
 }
 
-// A smooth piece of a surface, with k coordinates u that are zero or angles at the point asked
-// about.
+// A smooth piece of a surface, with k coordinates u that are zero or angles at the given point.
 struct Patch {
   enum class Kind { flat, revolution, ellipsoid };
   Kind kind = Kind::flat;
@@ -180,7 +179,8 @@ struct Patch {
   // Revolution: (rho cos u0, rho sin u0, origin.z + u1) with rho = radius + slope u1; a circle if k
   // = 1.
   Real radius = 0, slope = 0;
-  // Ellipsoid: radii times (cos u1 cos u0, cos u1 sin u0, sin u1), the last along `pole`.
+  // Ellipsoid: radii times (cos u1 cos u0, cos u1 sin u0, sin u1), with the last component along
+  // `pole`.
   Vec radii = Vec::Zero();
   int pole = 2;
   Real u[2] = {0, 0};
@@ -255,10 +255,10 @@ inline Patch facet_patch(const Facets& facets, const Vec& x, const Vec& n, Real 
     if (std::fabs(m.dot(x) - d) <= tolerance && m.dot(n) > alike)
       alike = m.dot(n), best = Patch::flat(x - (m.dot(x) - d) * m, m);
   }
-  return best;  // a point where nothing is that near: no answer will follow from it
+  return best;  // a point if nothing is that near: no verified result will follow
 }
 
-// The piece of the core that holds x, with outward normal n there: the smallest within the
+// Piece of the core that contains x with outward normal n: the one of least dimension within the
 // tolerance.
 inline Patch patch(const Shape& s, const Vec& x, const Vec& n, Real tolerance) {
   const Real r = s.radius, h = s.half_length, rho = std::hypot(x.x(), x.y());
@@ -311,7 +311,7 @@ inline Patch patch(const Shape& s, const Vec& x, const Vec& n, Real tolerance) {
   throw std::logic_error("no such shape");
 }
 
-// A shape somewhere in W.
+// A shape with its pose in W.
 struct Posed {
   const Shape& shape;
   Mat R;
@@ -325,16 +325,17 @@ struct Posed {
   Vec core_support(const Vec& d_W) const {
     return R * extended::core_support(shape, R.transpose() * d_W) + p;
   }
-  // max over the shape of n.x, for a unit n; of a half-space for its own normal alone.
+  // Maximum of n.x over the shape, for a unit n. For a half-space n is ignored; its own normal is
+  // used.
   Real reach(const Vec& n_W) const {
     return bounded() ? n_W.dot(core_support(n_W)) + rounding(shape) : R.col(2).dot(p);
   }
   Real outside(const Vec& x_W) const { return extended::outside(shape, in_shape(x_W)); }
 };
 
-// What the planes of support with normal n (unit, from A to B) say: a lower bound on the signed
-// distance for every n, and the largest of them is the distance. With a half-space it is that of
-// the half-space's normal, whatever n.
+// Distance of the supporting planes with normal n (unit, from A to B): a lower bound of the signed
+// distance for every n, whose maximum is the signed distance. With a half-space the half-space's
+// normal is used, whatever n.
 inline Real plane_gap(const Posed& A, const Posed& B, const Vec& n) {
   const Vec m = !A.bounded() ? Vec(A.R.col(2)) : !B.bounded() ? Vec(-B.R.col(2)) : n;
   return -A.reach(m) - B.reach(-m);

@@ -1,12 +1,12 @@
-// Pairs of shapes in the poses that collision queries get wrong: each scene is made from a seed and
-// a number alone.
+// Pairs of shapes in poses that are hard for collision queries. Each scene depends on a seed and a
+// number alone.
 //
-// Shapes from 1e-6 to 1e3 m, half of the pairs of unlike sizes: needles, discs and flat ones of
-// every type; convex meshes that are flat, needles, on a grid (with faces and edges of many
-// vertices) or made from repeated points; some with 100,000 vertices. Poses: anywhere; centers and
-// axes in common; axes in common and shifted by whole sizes, so that faces and edges are parallel
-// or touch exactly; nearly so; one inside the other; moved along the normal to touch, to a small
-// gap or a small depth.
+// Shapes are 1e-6 to 1e3 m large, and half of the pairs have different sizes. They are needles,
+// discs and flat shapes of every type, and convex meshes that are flat, needles, on a grid (with
+// faces and edges of many vertices) or made from repeated points; some have 100,000 vertices. The
+// poses are: anywhere; common centers and axes; common axes with shifts by whole sizes, so that
+// faces and edges are parallel or touch exactly; nearly so; one inside the other; translated along
+// the normal to touch, to a small gap or to a small depth.
 #pragma once
 
 #include <cmath>
@@ -33,8 +33,8 @@ struct Scene {
   Shape A, B;
   SE3d X_WA, X_WB;
   Kind kind = Kind::anywhere;
-  // How far the shapes reach from their frames' origins (of a half-space its surroundings) and
-  // these from each other [m].
+  // Extent of the shapes from their frames' origins (for a half-space of its surroundings) plus the
+  // distance of these origins [m].
   double size = 0;
 };
 
@@ -55,7 +55,7 @@ class HostileScenes {
         p = Vec3d(extent.x * p.x, extent.y * p.y, extent.z * p.z);
       }
       large_.push_back(std::make_shared<ConvexMesh>(convex_hull_mesh(points)));
-      // Which takes a second, once, and is no scene's.
+      // Build the table in advance: it takes a second and must not count for a scene.
       large_.back()->support_table.of(large_.back()->vertices);
     }
   }
@@ -83,7 +83,7 @@ class HostileScenes {
     return std::exp(random.uniform(std::log(a), std::log(b)));
   }
 
-  // Of size 1: 0 anyhow, 1 flat, 2 a needle, 3 on a grid; a third with points twice.
+  // Hull of size 1. kind: 0 any, 1 flat, 2 a needle, 3 on a grid; a third has repeated points.
   static std::shared_ptr<const ConvexMesh> hull(RandomShapes& random, int kind, std::size_t n) {
     const double thin = log_uniform(random, 1e-6, 1e-1);
     while (true) {
@@ -119,7 +119,7 @@ class HostileScenes {
       s.mesh = random.engine() % 32 == 0 ? large_[random.engine() % large_.size()]
                                          : scaled(*meshes_[random.engine() % meshes_.size()], size);
     if (type != ShapeType::triangle) return s;
-    // Also a needle, a segment, a point; on a grid; rounded.
+    // Includes needles, segments and points; on a grid; rounded.
     const double thin = random.engine() % 2 ? 1 : log_uniform(random, 1e-18, 1);
     const bool on_grid = random.engine() % 4 == 0;
     for (Vec3d& v : s.vertex)
@@ -131,7 +131,7 @@ class HostileScenes {
     return s;
   }
 
-  // radius_A, radius_B: of the shapes or, of a half-space, to put it somewhere.
+  // radius_A, radius_B: of the shapes; for a half-space a length to place it.
   static void place(RandomShapes& random, Scene& s, double radius_A, double radius_B) {
     using Kind = Scene::Kind;
     static const Mat3d turns[] = {Mat3d::identity(),
@@ -152,7 +152,7 @@ class HostileScenes {
         break;
       case Kind::aligned:
         s.X_WB = s.X_WA * SE3d(turn, steps);
-        break;  // exact but for rounding
+        break;  // exact except for rounding
       case Kind::on_grid:
         s.X_WA = SE3d(), s.X_WB = SE3d(turn, steps);
         break;
@@ -178,7 +178,7 @@ class HostileScenes {
       if (std::isfinite(w.distance))
         s.X_WB.p -= (w.distance + (random.engine() % 2 ? depth : -depth)) * w.normal;
     }
-    // What rounding is relative to: a triangle may be a point far from its frame's origin.
+    // Size that rounding is relative to: a triangle may be a point far from its frame's origin.
     const auto reach_of = [](const Shape& shape, double radius) {
       return bounded(shape) ? farthest_from(shape, {}) : radius;
     };

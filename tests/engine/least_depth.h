@@ -1,19 +1,21 @@
-// A proof that no direction separates two overlapping shapes by less: branch and bound over all
-// directions.
+// Proof that no direction separates two overlapping shapes by a shorter translation: branch and
+// bound over all directions.
 //
-// With D = B - A, moved by h(m) = max over D of m.x along -m the shapes just touch; the depth is
-// the least h. Directions are split into spherical triangles, 1280 of equal kind at first. With the
-// corners m_i and points w_k of D, for all x of the flat triangle
+// For D = B - A, a translation by h(m) = max over D of m.x along -m makes the shapes just touch.
+// The depth is the minimum of h. Directions are split into spherical triangles, initially 1280 of
+// equal kind. With the corners m_i and points w_k of D, for all x of the flat triangle
 //
 //   h(x) >= max_k w_k.x >= max over mixtures mu of min_i sum_k mu_k w_k.m_i     (the value of a
 //                                                                               matrix game),
 //
-// and h(x / |x|) = h(x) / |x|. The bound is short of h by the square of the triangle's size, on
-// smooth parts, ridges and tips of h alike. The triangle with the least bound is split in four
-// until none is below what has to be proven. Where the origin is near a curved edge of D, h is
-// nearly as small for a whole arc of m, and the w_k of an arc's triangle are as far from its point
-// of the edge as the triangle is large: that point joins the w_k of a triangle that they do not
-// prove, as far as it is one of D.
+// and h(x / |x|) = h(x) / |x|. The bound is below h by the square of the triangle's size, on smooth
+// parts, ridges and tips of h alike. The triangle with the least bound is split in four until no
+// bound is below the value to be proven.
+//
+// If the origin is near a curved edge of D, h is almost minimal along a whole arc of m. The w_k of
+// a triangle on the arc are then as far from the nearest point of the edge as the triangle is
+// large. Therefore that point is added to the w_k of a triangle whose own w_k do not suffice, with
+// a tolerance for its distance from D.
 #pragma once
 
 #include <map>
@@ -31,12 +33,12 @@ struct Corner {
 
 struct Triangle {
   Corner corner[3];
-  Real bound = 0;  // on the core difference's h
+  Real bound = 0;  // lower bound of the core difference's h
   bool operator<(const Triangle& other) const { return bound > other.bound; }
 };
 
-// The best mixture of at most three rows of the game, of those that make two or three columns
-// equal.
+// Value of the best mixture of at most three rows of the game, among those that make two or three
+// columns equal.
 inline Real game_value(const Mat& M) {
   Real value = -std::numeric_limits<Real>::infinity();
   for (int k = 0; k < 3; ++k) value = std::max(value, M.row(k).minCoeff());
@@ -48,14 +50,15 @@ inline Real game_value(const Mat& M) {
       if (slope != 0 && t > 0 && t < 1) value = std::max(value, (t * a + (1 - t) * b).minCoeff());
     }
   }
-  // mu with mu^T M constant: a cross product of two differences of columns.
+  // mu with constant mu^T M: a cross product of two differences of columns.
   Vec mu = (M.col(1) - M.col(0)).cross(M.col(2) - M.col(0));
   if (mu.sum() < 0) mu = -mu;
   if (mu.minCoeff() > 0) value = std::max(value, (mu.transpose() * M).minCoeff() / mu.sum());
   return value;
 }
 
-// h(x) >= also.x - beyond |x|, too. Better bounds than `proven` are not looked for.
+// Set the bound of a triangle, with h(x) >= also.x - beyond |x| as an additional point. The search
+// ends at a bound of `proven`.
 inline void set_bound(Triangle& t, const Vec& also, Real beyond, Real proven) {
   Mat M;
   for (int k = 0; k < 3; ++k)
@@ -66,8 +69,8 @@ inline void set_bound(Triangle& t, const Vec& also, Real beyond, Real proven) {
     for (int i = 0; i < 3; ++i) with(k, i) = also.dot(t.corner[i].m) - beyond;
     t.bound = std::max(t.bound, game_value(with));
   }
-  // Divided by |x| <= 1 it only grows; below zero |x|^2 = 1 - sum over pairs of lambda_i lambda_j
-  // |m_i - m_j|^2.
+  // Division by |x| <= 1 only increases a positive bound. For a negative bound use
+  // |x|^2 = 1 - sum over pairs of lambda_i lambda_j |m_i - m_j|^2.
   if (t.bound >= 0) return;
   const Vec &a = t.corner[0].m, &b = t.corner[1].m, &c = t.corner[2].m;
   t.bound /= std::sqrt(
@@ -84,7 +87,7 @@ struct Sphere {
     for (const Real s : {-1, 1})
       for (const Real t : {-g, g})
         corners.insert(corners.end(), {Vec(0, s, t), Vec(s, t, 0), Vec(t, 0, s)});
-    // Of length 2.
+    // Edges have length 2.
     const auto edge = [&](std::size_t i, std::size_t j) {
       return (corners[i] - corners[j]).norm() < 2.1L;
     };
@@ -114,12 +117,12 @@ struct Sphere {
 };
 
 struct DepthBounds {
-  Real lower, upper;  // of the depth: no direction below `lower`, one with `upper` was met
+  Real lower, upper;  // no direction has a depth below `lower`, and one has `upper`
 };
 
-// Of bounded shapes (overlapping or not: then of minus the distance). Splits until lower >= target
-// - tolerance, at most `budget` times. p_A, p_B: near each other's nearest point of the surfaces,
-// as far as is known.
+// Bound the depth of two bounded shapes, which may also be separated: then of minus the distance.
+// Splits until lower >= target - tolerance, at most `budget` times. p_A, p_B: points near the
+// closest points of the surfaces, as far as known.
 inline DepthBounds least_depth(const Posed& A, const Posed& B, Real target, Real tolerance,
                                const Vec& p_A, const Vec& p_B, int budget = 20000) {
   static const Sphere sphere(3);

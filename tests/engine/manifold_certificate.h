@@ -1,4 +1,5 @@
-// What holds of every contact manifold: the first thing that does not, with a number.
+// Laws that every contact manifold must satisfy. The result is the first violated law, with a
+// number.
 #pragma once
 
 #include "certificate.h"
@@ -6,8 +7,8 @@
 
 namespace robosim::testing {
 
-// Points of which both shapes' surfaces are at most `margin` of the scene's size apart; lengths to
-// `tolerance` of it.
+// Certify the manifold of points where both surfaces are at most `margin` apart. margin and
+// tolerance are relative to the scene's size.
 inline Verdict certify_manifold(const Scene& s, double margin = 1e-2, double tolerance = 1e-9) {
   const Manifold m = contact_manifold(s.A, s.X_WA, s.B, s.X_WB, margin * s.size);
   const Witness& w = m.witness;
@@ -22,8 +23,8 @@ inline Verdict certify_manifold(const Scene& s, double margin = 1e-2, double tol
     return {"number of points", static_cast<double>(m.n_points)};
   if ((m.n_points > 0) != (w.distance <= margin * s.size))
     return verdict("points beyond the margin, or none within", w.distance);
-  // Of what lies flat on a face the normal is the face's: its gaps may be less than the distance by
-  // what that leans.
+  // If a shape lies flat on a face, the normal is that of the face. Gaps may then be below the
+  // distance by the effect of the small tilt.
   const auto radius = [](const Shape& shape) {
     return HostileScenes::bounded(shape) ? bounding_ball(shape).radius : INFINITY;
   };
@@ -65,7 +66,7 @@ inline Verdict certify_manifold(const Scene& s, double margin = 1e-2, double tol
   return {};
 }
 
-// The witness, its derivatives, and the manifold with its own.
+// Certify the witness, its derivatives, and the manifold with its derivatives.
 inline Verdict certify_all(const Scene& s, RandomShapes& random, double tolerance = 1e-9) {
   const Verdict verdict = certify(s, random, tolerance);
   return verdict.broken ? verdict : certify_manifold(s, 1e-2, tolerance);

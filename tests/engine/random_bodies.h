@@ -1,4 +1,4 @@
-// Bodies of many pieces for tests: surfaces, terrain, clouds, compounds of everything.
+// Bodies of many pieces for tests: surfaces, terrain, clouds, and compounds of everything.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct Triangles {
   std::vector<std::array<int, 3>> faces;
 };
 
-// The surface of a box, each side in n x n squares of two triangles.
+// Surface of a box, each side with n x n squares of two triangles.
 inline Triangles box_triangles(const Vec3d& half, int n) {
   Triangles mesh;
   std::map<std::array<int, 3>, int> number;
@@ -48,14 +48,14 @@ inline Triangles box_triangles(const Vec3d& half, int n) {
   return mesh;
 }
 
-// A ball's surface, from that of a cube.
+// Surface of a ball, projected from that of a cube.
 inline Triangles ball_triangles(double radius, int n) {
   Triangles mesh = box_triangles({1, 1, 1}, n);
   for (Vec3d& p : mesh.vertices) p *= radius / norm(p);
   return mesh;
 }
 
-// What a height field is, as a mesh.
+// The triangles of a height field, as a mesh.
 inline Triangles triangles_of(const TriangleSurface& surface, int n_vertices) {
   Triangles mesh;
   mesh.vertices.resize(static_cast<std::size_t>(n_vertices));
@@ -97,7 +97,7 @@ struct RandomBodies : RandomShapes {
       return s;
     }
   }
-  // kind 0: shapes, 1: a cloud, 2: a mesh, 3: terrain, 4: all of these.
+  // kind: 0 shapes, 1 a cloud, 2 a mesh, 3 terrain, 4 all of these.
   static constexpr int n_kinds = 5;
   Compound compound(int kind) {
     if (kind == 1) return Compound(cloud(60));

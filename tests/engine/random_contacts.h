@@ -14,14 +14,14 @@ namespace robosim::testing {
 struct RandomContact {
   Shape A, B;
   SE3d X_WA, X_WB;
-  double distance = 0;  // as signed_distance has it
+  double distance = 0;  // as signed_distance returns it
 
   RandomContact(RandomShapes& random, ShapeType a, ShapeType b, bool aligned, double tilt,
                 double gap)
       : A(random.shape(a)), B(random.shape(b)), X_WA(random.pose(0.6)), X_WB(random.pose(0.3)) {
     const SE3d at = X_WB;
     if (aligned) {
-      // Normals of patches against each other, then a small turn about some axis.
+      // Align normals of patches against each other, then rotate slightly about a random axis.
       Vec3d q_A, q_B;
       const Vec3d m_A = X_WA.R * patch_normal(random, A, q_A),
                   m_B = at.R * patch_normal(random, B, q_B);
@@ -35,8 +35,8 @@ struct RandomContact {
     } else {
       X_WB.p = X_WA.p + 3.0 * unit_or(random.pose(1).p, {1, 0, 0});
     }
-    // Along the normal to the gap asked for; no further where they would come out on the other
-    // side.
+    // Translate along the normal to the given gap, but not so far that the shapes would separate on
+    // the other side.
     for (int round = 0; round < 4; ++round) {
       const Witness w = signed_distance(A, X_WA, B, X_WB);
       distance = w.distance;
@@ -51,7 +51,7 @@ struct RandomContact {
   }
 
  private:
-  // Of a random patch, and its middle, in the shape's frame.
+  // Normal of a random patch, and the patch's center, in the shape's frame.
   static Vec3d patch_normal(RandomShapes& random, const Shape& shape, Vec3d& middle) {
     Vec3d n = unit_or(random.pose(1).p, {1, 0, 0});
     return visit(shape, [&](const auto& core) {

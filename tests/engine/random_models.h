@@ -1,5 +1,5 @@
-// Seeded random mechanisms: the battery that every kernel is tested on. It runs over joint_types,
-// so that a new type is covered by being in that list.
+// Seeded random mechanisms: the battery on which every kernel is tested. It iterates over
+// joint_types, so that an additional type is covered once it is in that list.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace robosim::testing {
 
 using Numbers = std::vector<double>;
 
-// Every kind of moving joint.
+// All kinds of moving joints.
 inline std::vector<std::string> moving_kinds() {
   std::vector<std::string> kinds = joint_kinds();
   std::erase(kinds, "fixed");
@@ -44,7 +44,7 @@ class Random {
     const Vec3d w = vec3(2), v = vec3(0.5);
     return exp_motion(Motion<double>{w, v});
   }
-  // Of a box with random axes: physically valid.
+  // Inertia of a box with random axes, so physically valid.
   Inertia inertia() {
     const double m = uniform(0.5, 3), a = uniform(0.1, 0.6), b = uniform(0.1, 0.6),
                  c = uniform(0.1, 0.6);
@@ -72,8 +72,8 @@ struct Case {
   Model model;
 };
 
-// A tree of `n` links whose joints take the given kinds in turn; every third link also carries a
-// welded one.
+// Tree of `n` links whose joints have the given kinds in turn. Every third link also carries a
+// welded link.
 inline ModelBuilder random_tree(const std::string& name, Random& random,
                                 const std::vector<std::string>& kinds, int n, bool chain,
                                 bool floating_base) {
@@ -109,8 +109,8 @@ inline ModelBuilder random_tree(const std::string& name, Random& random,
   return builder;
 }
 
-// A tree in which joints follow one another: along one branch, across branches, through a chain, of
-// another type, backwards. With `free` the same tree whose joints are all independent.
+// Tree with mimic joints: along one branch, across branches, through a chain, of another type,
+// backwards. With `free` the same tree has independent joints only.
 inline Model mimic_tree(bool free) {
   Random random(11);
   ModelBuilder builder("mimic", true);
@@ -147,8 +147,8 @@ inline Model mimic_tree(bool free) {
   return builder.build({});
 }
 
-// Joints as descriptions mostly place them, for which kernels have shorter ways: along and against
-// each axis of their frames, in frames that are turned about none, about each and about the same
+// Joints as in most robot descriptions, for which kernels have shortcuts: along and against each
+// axis of their frames, with frames rotated about no axis, about each axis, and about the same
 // coordinate axis.
 inline Model aligned_tree() {
   Random random(19);
@@ -163,7 +163,7 @@ inline Model aligned_tree() {
   const char* const kinds[] = {"revolute",  "revolute", "continuous", "revolute",
                                "prismatic", "helical",  "revolute"};
   for (int i = 1; i <= 21; ++i) {
-    const int k = i % 3, fixed = i % 4;  // every pair of them
+    const int k = i % 3, fixed = i % 4;  // all pairs of axis and rotation
     builder.add_link(message("l", i), random.inertia());
     JointSpec joint;
     joint.name = message("j", i),

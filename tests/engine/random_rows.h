@@ -1,5 +1,5 @@
-// Rows of random free bodies that touch each other and the ground, for the tests of their solvers:
-// contacts on one plane per pair, bounded rows on joints, equalities.
+// Rows of random free bodies that touch each other and the ground, for the tests of the row
+// solvers: contacts on one plane per pair, bounded rows on joints, equalities.
 #pragma once
 
 #include <Eigen/Dense>
@@ -14,18 +14,18 @@ namespace robosim::testing {
 struct RowsSpec {
   int bodies = 2;
   int pairs = 2;
-  int points = 1;              // of each pair's contact
-  double mu = 0.5;             // largest; zero for no friction rows
-  bool discs = false;          // the two axes of friction are those of a disc
+  int points = 1;              // per contact of a pair
+  double mu = 0.5;             // largest value; zero for no friction rows
+  bool discs = false;          // the two axes of friction form a disc
   bool torsion = false;        // one more friction row about each point's normal
-  int boxes = 0;               // bounded rows on a random velocity
-  int equalities = 0;          // of width 3
+  int boxes = 0;               // number of bounded rows on a random velocity
+  int equalities = 0;          // number of equalities, of width 3
   double compliance = 0;       // of all rows
-  bool hard_normals = false;   // but of contact normals
-  bool hard_friction = false;  // but of friction
-  double belts = 0;            // how fast the surfaces of contacts run: targets of their friction
+  bool hard_normals = false;   // rigid contact normals in spite of `compliance`
+  bool hard_friction = false;  // rigid friction in spite of `compliance`
+  double belts = 0;            // speed of contact surfaces: targets of friction
   double mass_ratio = 1;       // of the heaviest body to the lightest
-  double approach = 1;         // how fast bodies come towards each other
+  double approach = 1;         // approach speed of the bodies
 };
 
 inline Eigen::MatrixXd random_normal(Rng& rng, int rows, int columns) {
@@ -42,8 +42,8 @@ inline Eigen::Matrix3d random_turn(Rng& rng) {
       .toRotationMatrix();
 }
 
-// Points of a pair's contact on one plane of the given normal, about their middle, lengths in units
-// of their spread; the rows are on its twist [angular; linear] there.
+// Add the points of a pair's contact, on one plane with the given normal, around their center.
+// Lengths are in units of their spread. The rows act on the pair's twist [angular; linear] there.
 inline void add_contact(RowProblem& problem, const Eigen::Matrix3d& R,
                         const std::vector<Eigen::Vector2d>& points, double mu, bool torsion,
                         double compliance, bool discs = false) {
@@ -74,7 +74,7 @@ inline void add_contact(RowProblem& problem, const Eigen::Matrix3d& R,
   }
 }
 
-// F = X G of M^-1 = G G^T, by blocks on the coordinates that their rows of X move.
+// Set F = X G for M^-1 = G G^T, in blocks on the coordinates that their rows of X move.
 inline void set_factor(RowProblem& problem, const Eigen::MatrixXd& X,
                        const Eigen::MatrixXd& inverse_mass) {
   const Eigen::MatrixXd G = inverse_mass.llt().matrixL(), F = X * G;
@@ -93,7 +93,7 @@ inline void set_factor(RowProblem& problem, const Eigen::MatrixXd& X,
   }
 }
 
-// L = X M^-1 X^T and y_free = X v.
+// Set L = X M^-1 X^T and y_free = X v.
 inline void set_motion(RowProblem& problem, const Eigen::MatrixXd& X,
                        const Eigen::MatrixXd& inverse_mass, const Eigen::VectorXd& v) {
   const int k = static_cast<int>(X.rows());
@@ -141,7 +141,7 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
     problem.blocks.push_back(block);
   }
   for (int p = 0; p < spec.pairs; ++p) {
-    // Body b against another one or the ground.
+    // Body b touches another body or the ground.
     const int b = p % spec.bodies, other = p < spec.bodies ? p - 1 : rng.below(spec.bodies);
     Eigen::MatrixXd X = Eigen::MatrixXd::Zero(6, n);
     const Eigen::MatrixXd J = Eigen::MatrixXd::Identity(6, 6) + 0.3 * random_normal(rng, 6, 6);
@@ -155,7 +155,7 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
     std::vector<Eigen::Vector2d> points;
     for (int i = 0; i < spec.points; ++i) {
       const double turn = 6.283185307179586 * (i + 0.3 * rng.uniform()) / spec.points;
-      // Apart: arguments have no order.
+      // Separate statements: the evaluation order of arguments is unspecified.
       const double width = rng.uniform(0.5, 1), height = rng.uniform(0.5, 1);
       points.emplace_back(width * std::cos(turn), height * std::sin(turn));
     }
@@ -163,7 +163,7 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
     add_contact(problem, R, points, spec.mu * rng.uniform(0.2, 1), spec.torsion, spec.compliance,
                 spec.discs);
     if (spec.belts > 0 || spec.hard_normals || spec.hard_friction) {
-      // Along each axis, of all points alike.
+      // Along each axis, equal for all points.
       const double belt[] = {spec.belts * rng.normal(), spec.belts * rng.normal()};
       for (int i = block.first_row, axis = 0; i < problem.size(); ++i) {
         ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
@@ -190,7 +190,7 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
   int at = 0;
   for (const Eigen::MatrixXd& part : parts)
     X.middleRows(at, part.rows()) = part, at += static_cast<int>(part.rows());
-  // Bodies at rest satisfy what normals ask for, so that these do not contradict each other,
+  // Bodies at rest satisfy the targets of normals, so that normals are consistent with each other,
   // whatever friction does.
   for (const RowBlock& block : problem.blocks) {
     const double less = 0.1 * rng.uniform();

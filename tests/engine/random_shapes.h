@@ -9,7 +9,7 @@
 
 namespace robosim::testing {
 
-// Pairs with the newest type come last: they change no random numbers of the others.
+// Pairs with the newest type come last, so that they do not change the random numbers of others.
 template <class F>
 void for_all_pairs(F&& f) {
   constexpr int newest = n_shape_types - 1;

@@ -1,6 +1,6 @@
 // Derivatives by differences of the production kernel: central differences extrapolated to step
-// zero, with the error estimate that picks the best of the tableau. Ridders, "Accurate computation
-// of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2), 1982.
+// zero, with the error estimate that selects the best entry of the tableau. Ridders, "Accurate
+// computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2), 1982.
 #pragma once
 
 #include <algorithm>
@@ -18,15 +18,15 @@ inline double dot(const Numbers& x, const Numbers& y) {
   return sum;
 }
 
-// df/dt at t = 0 of a function from a number to Numbers that is smooth within `step` of zero. About
-// 1e-10 of the entries' size for the kernels here. is_one_sided: smooth above zero, and there
-// alone; some digits less. off: what the tableau says of how far it is off, if asked for.
+// Derivative df/dt at t = 0 of a function from a number to Numbers that is smooth within `step` of
+// zero. The error is about 1e-10 of the entries' size for the kernels here. is_one_sided: f is
+// smooth above zero only; a few digits are lost. off: output of the error estimate, if not null.
 template <class F>
 Numbers ridders(F&& f, double step = 0.1, bool is_one_sided = false, double* off = nullptr) {
   constexpr int most_rows = 9;
   const int rows = is_one_sided ? 4 : most_rows;
   const double shrink = is_one_sided ? 2 : 1.6;
-  // By which errors of the next column are smaller.
+  // Factor by which errors of the next column are smaller.
   const double order = is_one_sided ? shrink : shrink * shrink;
   Numbers tableau[most_rows], best;
   double error = std::numeric_limits<double>::infinity();
@@ -35,7 +35,7 @@ Numbers ridders(F&& f, double step = 0.1, bool is_one_sided = false, double* off
     const Numbers low = f(is_one_sided ? 0.0 : -step);
     for (std::size_t k = 0; k < newest.size(); ++k)
       newest[k] = (newest[k] - low[k]) / ((is_one_sided ? 1 : 2) * step);
-    // tableau[j] holds the previous step's column j; it becomes this step's.
+    // tableau[j] has the previous step's column j, and is replaced by this step's.
     double factor = 1;
     for (int j = 0; j <= i; ++j) {
       const Numbers previous = tableau[j];

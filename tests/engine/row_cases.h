@@ -1,4 +1,4 @@
-// Kinds of random rows that solvers and derivatives of rows are tested on.
+// Kinds of random rows on which solvers and derivatives of rows are tested.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@ struct Case {
   RowsSpec spec;
 };
 
-// What the solvers are tested on.
+// All kinds of random rows.
 inline const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {"one point", {.bodies = 1, .pairs = 1}},
@@ -40,8 +40,8 @@ inline const std::vector<Case>& cases() {
   return all;
 }
 
-// check(case, problem) for `seeds` random problems of each kind, its friction within squares or
-// discs.
+// Call check(case, problem) for `seeds` random problems of each kind, with friction within squares
+// or discs.
 template <class Check>
 void for_each_problem(bool discs, int seeds, Check&& check) {
   for (Case c : cases()) {

@@ -1,5 +1,5 @@
-// Repetitions of tests: a short slice in the gate, the whole campaign in .ci/full, which sets the
-// environment variable ROBOSIM_TEST_SCALE to `full`; tests/scale.py is the same for tests in
+// Repetitions of tests: a small number in the gate, the whole campaign in .ci/full, which sets the
+// environment variable ROBOSIM_TEST_SCALE to `full`. tests/scale.py is the counterpart for tests in
 // Python.
 #pragma once
 
@@ -17,11 +17,11 @@ inline bool full_scale() {
   return scale == "full";
 }
 
-// The number of repetitions, in the gate and in full.
+// Number of repetitions, in the gate and in full.
 inline int repeats(int gate, int full) { return full_scale() ? full : gate; }
 
-// Stride through a grid of cases: in full every case, in the gate one of several. The stride has no
-// divisor in common with the lengths of the grid's axes, so that all their values are met.
+// Stride through a grid of cases: every case in full, one of several in the gate. The stride has no
+// divisor in common with the lengths of the grid's axes, so that all values of each axis occur.
 class Slice {
  public:
   explicit Slice(int every) : every_(full_scale() ? 1 : every) {}

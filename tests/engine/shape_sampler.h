@@ -23,7 +23,7 @@ struct RandomShapes {
     return {{a, b, cross(a, b)},
             {uniform(-reach, reach), uniform(-reach, reach), uniform(-reach, reach)}};
   }
-  // Fills every size, so that it makes any type of shape; half of those that may be are rounded.
+  // Random shape of any type. All sizes are filled; half of the shapes that can be rounded are.
   Shape shape(ShapeType type) {
     Shape s{type};
     s.radius = uniform(0.05, 0.4), s.half_length = uniform(0.05, 0.5);

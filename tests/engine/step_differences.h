@@ -1,5 +1,5 @@
-// Gradients of steps against differences of the steps themselves, wherever classes and features are
-// the same at all points of the stencil: of one loss, in every argument.
+// Gradients of steps against differences of the steps themselves: one loss, with respect to every
+// argument. The comparison requires equal modes and features at all points of the stencil.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ inline std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 inline const unsigned random_worlds = static_cast<unsigned>(repeats(4, 16));
 
-// What a step is made from.
+// Arguments of a step.
 struct Point {
   Numbers q, v, tau, q_target, v_target;
   ControlView control() const { return {tau.data(), q_target.data(), v_target.data()}; }
@@ -32,7 +32,7 @@ inline std::vector<int> signature(const Stepper& stepper, const StepReport& repo
   return step_signature(stepper, report.islands, report.status);
 }
 
-// Moved by a twist [linear; angular] in its own frame.
+// Pose displaced by a twist [linear; angular] in its own frame.
 inline SE3d moved_along(const SE3d& X, const double* twist) {
   return X *
          exp_motion(Motion<double>{{twist[3], twist[4], twist[5]}, {twist[0], twist[1], twist[2]}});
@@ -44,8 +44,8 @@ struct Counts {
   double worst = 0;
 };
 
-// The matrices' products with a loss are its gradient, but for rounding: of forces that hold each
-// other in balance a part of 1e-10 or less is left.
+// Check that the Jacobians' products with a loss are its gradient. Rounding is up to 1e-10 where
+// forces cancel.
 inline void check_jacobians(Stepper& stepper, const Point& point, const Numbers& q_bar,
                             const Numbers& v_bar, const StepGradient& g) {
   StepJacobians J;
@@ -79,12 +79,12 @@ inline void check_jacobians(Stepper& stepper, const Point& point, const Numbers&
   compare("Jacobian in parameters", parameters, by_parameters, 1 / dt);
 }
 
-// The product with a direction of every number at once, and of one kind of them at a time, is that
-// of the gradient, for every loss: to rounding.
+// Check that the JVP is the gradient's product with the direction, to rounding: along all numbers
+// at once, and along one kind of numbers at a time.
 inline void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar,
                       const Numbers& v_bar, const StepGradient& g) {
   const Model& m = stepper.world().model();
-  // Its own: the states that are looked at do not depend on what is checked.
+  // A generator of its own, so that the states do not depend on the checks.
   Random random(static_cast<unsigned>(m.n_v));
   Numbers q_next(at(m.n_v)), v_next(at(m.n_v));
   StepGradient zero = g, all = g;
@@ -92,11 +92,11 @@ inline void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar
   for_each_number([&](double& x, double by) { x = std::isfinite(by) ? random.numbers(1)[0] : 0.0; },
                   all, g);
   all.parameters.vertices.clear();
-  // Those that touch nothing, too.
+  // Includes vertices that touch nothing.
   for (int row = 0; row < stepper.world().vertices().size(); ++row)
     all.parameters.vertices.add(row, random.vec3());
-  // Of sweeps both see the rows' admittances themselves, which cancel in what they come to.
-  // Rows of `convex` that depend on each other have adjoints of 1e6, which cancel.
+  // For sweeps both depend on the rows' admittances, which cancel in the result. Linearly dependent
+  // rows of `convex` have adjoints of 1e6, which cancel.
   const bool is_exact = stepper.options().solver == SolverId("lcp");
   const double rounding = is_exact ? 1e-10 : 1e-9;
   const auto compare = [&](const char* what, const StepGradient& direction) {
@@ -144,7 +144,8 @@ inline void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar
   }
 }
 
-// Vertices that move together, as a shape does that is moved or grows, are that shape.
+// Check that vertices moved together, like a shape that moves or is scaled, have the gradients of
+// that shape.
 inline void check_vertices_together(const World& world, const StepGradient& g) {
   for (const VertexRows::Mesh& mesh : world.vertices().meshes()) {
     const CollisionGeometry& geometry = world.scene().object(mesh.object).geometry;
@@ -166,8 +167,8 @@ inline void check_vertices_together(const World& world, const StepGradient& g) {
   }
 }
 
-// How far numbers of a kind go for each meter or radian that a configuration does; zero where a law
-// begins, or nothing is.
+// Unit of a parameter kind that corresponds to a meter or radian of a configuration. Zero if the
+// value is at the begin of its range, or infinite.
 inline double unit_of(const ParameterKind& kind, double value, double dt) {
   const bool begins = kind.owner == ParameterOwner::pair || kind.owner == ParameterOwner::motor ||
                       kind.owner == ParameterOwner::coordinate || kind.name == "sizes";
@@ -191,7 +192,7 @@ inline double unit_of(const ParameterKind& kind, double value, double dt) {
   return 1;
 }
 
-// One loss, and its gradient along directions of every argument.
+// Check the gradient of one loss along directions of every argument.
 inline void check_gradients(const StepWorld& w, const StepOptions& options, const Point& point,
                             Random& random, Counts& counts) {
   const Model& m = w.model;
@@ -251,8 +252,8 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
   const auto loss = [&](const World& world, const Point& p) { return loss_in(world, p, options); };
   const auto compare = [&](const char* what, double expected, double size,
                            const std::function<Numbers(double)>& along) {
-    // As far as everything goes on as it does: the shorter, the more of a difference is rounding,
-    // by 1e-7 where sweeps have gone on for long; the longer, the more of it is curvature.
+    // Try several lengths at which modes and features stay the same. Shorter ones have more
+    // rounding, up to 1e-7 after many sweeps; longer ones have more curvature.
     const double scale = std::max({1.0, std::abs(expected), size});
     double difference_ = 0, least_off = std::numeric_limits<double>::infinity();
     for (const double length : {1e-3, 2e-4, 4e-5}) {

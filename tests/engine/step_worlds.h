@@ -18,8 +18,8 @@ struct StepWorld {
   std::unique_ptr<CollisionScene> scene;
   std::unique_ptr<World> world;
 
-  // `ground` takes the place of the half-space. All colliders against the floor and, where asked,
-  // against those of other bodies that no joint connects directly.
+  // `ground` replaces the half-space. All colliders collide with the floor. With `among_each_other`
+  // they also collide with those of other bodies that no joint connects directly.
   StepWorld(Model m, const PairMaterial& material, bool among_each_other = true,
             std::vector<Motor> motors = {}, const CollisionGeometry& ground = Shape::half_space(),
             Closures closures = {})
@@ -34,7 +34,7 @@ struct StepWorld {
     world = std::make_unique<World>(*scene, std::vector<PairMaterial>{material}, std::move(motors),
                                     std::move(closures));
   }
-  // Of parts that have been changed; dt is not of a world.
+  // World from changed parts. dt is not part of a world.
   explicit StepWorld(WorldParts parts) : model(std::move(parts.model)) {
     scene =
         std::make_unique<CollisionScene>(model, std::move(parts.extras), std::move(parts.pairs));
@@ -45,14 +45,14 @@ struct StepWorld {
   StepWorld& operator=(const StepWorld&) = delete;
 };
 
-// Of a solid box of even density.
+// Inertia of a homogeneous box.
 inline Inertia box_inertia(double mass, const Vec3d& half) {
   const double x = half.x * half.x, y = half.y * half.y, z = half.z * half.z;
   return {mass, Vec3d(),
           Mat3d::diagonal(mass / 3 * (y + z), mass / 3 * (x + z), mass / 3 * (x + y))};
 }
 
-// Free bodies: q has seven entries for each, v six.
+// A free body: q has seven entries for each, v six.
 struct FreeBody {
   Shape shape;
   Inertia inertia;
@@ -80,8 +80,7 @@ inline FreeBody free_ball(double mass, double radius) {
   return {Shape::sphere(radius), {mass, Vec3d(), Mat3d::diagonal(moment, moment, moment)}};
 }
 
-// Every number of every parameter that has a derivative, those of vertices last: each a column of
-// its own.
+// Select every number of every parameter with a derivative, as separate columns, vertices last.
 inline ParameterSelection all_parameters(const World& world) {
   ParameterSelection selection;
   const std::vector<double>& zeros = world.parameters().zeros();
@@ -94,7 +93,7 @@ inline ParameterSelection all_parameters(const World& world) {
   return selection;
 }
 
-// The same numbers of a gradient.
+// Read the same numbers from a gradient.
 inline Numbers numbers_of(const ParameterSelection& selection, const StepGradient& g) {
   Numbers numbers(static_cast<std::size_t>(selection.size()));
   selection.read(g.parameters, numbers.data());

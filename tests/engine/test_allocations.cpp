@@ -1,4 +1,5 @@
-// No algorithm takes memory after its first call. Counted by replacing the global operator new.
+// No algorithm allocates memory after its first call. Allocations are counted by replacing the
+// global operator new.
 #include <doctest/doctest.h>
 
 #include "dynamics/centroidal.h"

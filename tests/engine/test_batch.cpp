@@ -1,5 +1,5 @@
-// Batches: the same bits for a state wherever it stands, whoever its neighbors are and however many
-// threads work, and no memory taken once everything has been used. Also run under ThreadSanitizer.
+// Batches: a state has the same bits at any position, with any neighbors and any number of threads,
+// and no memory is allocated after the first use. Also run under ThreadSanitizer.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ using namespace robosim::testing;
 
 namespace {
 
-// An operation's inputs for n random states, and room for its outputs.
+// Inputs of an operation for n random states, and memory for its outputs.
 struct Problem {
   const Model& model;
   int operation;
@@ -59,7 +59,7 @@ struct Problem {
     return out;
   }
 
-  // States first to first + count, by `threads` threads.
+  // Run states first to first + count with `threads` threads.
   void run(Batch& batch, std::ptrdiff_t first, std::ptrdiff_t count, int threads,
            std::vector<Numbers>& out) const {
     const double* from[max_arguments] = {};
@@ -100,7 +100,7 @@ void over_operations(const Model& model, std::ptrdiff_t n, F&& f) {
     }
 }
 
-// A fixed chain, a free-flying tree of all joint types, and one whose joints mimic each other.
+// A fixed chain, a floating tree of all joint types, and a tree with mimic joints.
 std::vector<Case> models() {
   std::vector<Case> chosen;
   for (Case& c : battery())
@@ -128,7 +128,7 @@ TEST_CASE(
         problem.run(batch, 0, problem.n, threads, again);
         CHECK(same_bits(whole, again));
       }
-      auto pieces = problem.room();  // other neighbors, other tails
+      auto pieces = problem.room();  // other neighbors, other remainders
       for (std::ptrdiff_t first = 0, size = 1; first < problem.n; first += size, size += 3)
         problem.run(batch, first, std::min(size, problem.n - first), 2, pieces);
       CHECK(same_bits(whole, pieces));

@@ -1,6 +1,6 @@
 // Center of mass, centroidal momentum, Coriolis matrix, energy gradients and the derivative of
 // gravity forces, on every joint type, against dual numbers through the kernels of the values and
-// against the laws of mechanics. Tolerance 1e-12 relative to the largest entry, as in
+// against the laws of mechanics. The tolerance is 1e-12 relative to the largest entry, as in
 // test_dynamics.cpp.
 #include "checks.h"
 #include "dynamics/centroidal.h"
@@ -39,7 +39,7 @@ TEST_CASE(
         update(model, dual, moving(model, q, v), with_rate(v, a), Duals(v.size()));
         Numbers J(3 * v.size());
         for (int body = 0; body < model.n_bodies(); ++body) {
-          // Whoever has the body among his ancestors, or is it.
+          // Sum over the body and all its descendants.
           double mass = 0;
           Vec3d moment;
           for (int i = 0; i < model.n_bodies(); ++i) {
@@ -49,7 +49,7 @@ TEST_CASE(
             mass += model.inertias[i].mass;
             moment += model.inertias[i].mass * (data.X_WB[i] * model.inertias[i].com);
           }
-          if (mass == 0) continue;  // a world without mass that carries nothing
+          if (mass == 0) continue;  // world without mass, and massless subtrees
           check_close(center_of_mass(model, data, body), (1 / mass) * moment);
           const Vec3d velocity = center_of_mass_velocity(model, data, body);
           check_close(velocity, rate(center_of_mass(model, dual, body)));
@@ -160,7 +160,7 @@ TEST_CASE("nothing but gravity and applied wrenches changes the momentum of what
   over_battery([&flown](const Model& driven, Random& random, const Numbers& q, const Numbers& v,
                         const Numbers& forces) {
     Model model = driven;
-    // a drive of the base would push off the world.
+    // Armature of the base would react on the world.
     std::fill_n(model.armature.begin(), std::min<std::size_t>(6, model.armature.size()), 0.0);
     if (model.joints[1].type != JointType::floating || model.joints[1].parent != 0) return;
     for (int i = 2; i < model.n_bodies(); ++i)
@@ -185,7 +185,7 @@ TEST_CASE("nothing but gravity and applied wrenches changes the momentum of what
     // The condition of the mass matrix amplifies rounding in a.
     check_close(hdot, {force.x, force.y, force.z, moment.x, moment.y, moment.z}, 1e-10);
   });
-  CHECK(flown >= 6);  // the free-flying tree and the one with mimic joints
+  CHECK(flown >= 6);  // the floating tree and the one with mimic joints
 }
 
 TEST_CASE(

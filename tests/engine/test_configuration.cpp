@@ -1,4 +1,4 @@
-// Moving on the configuration manifold, and the exponentials and logarithms behind it.
+// Integration on the configuration manifold, and the exponentials and logarithms that it uses.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -39,7 +39,7 @@ TEST_CASE("difference undoes integrate, from the smallest to the largest turns")
       for (double& x : half) x *= 0.5;
       integrate(c.model, twice.data(), half.data(), twice.data());  // in place
       integrate(c.model, twice.data(), half.data(), twice.data());
-      // a constant v is a one-parameter group.
+      // A constant v generates a one-parameter group.
       CHECK(distance(twice, moved) < 1e-14 * std::max(1.0, 10 * size));
     }
   }
@@ -189,7 +189,7 @@ TEST_CASE("types say of themselves what their kernels do") {
         }
         for (int k = 0; k < J::n_q; ++k) {
           if (J::coordinates[k] == Coordinate::quaternion) continue;
-          // One turn more is the same pose exactly where the type says so.
+          // A full turn leads to the same pose exactly if the type declares it periodic.
           Numbers turned = q;
           turned[k] += 2 * pi;
           const SE3d Z = joint_placement(joint, turned.data());
@@ -203,8 +203,8 @@ TEST_CASE("types say of themselves what their kernels do") {
 }
 
 TEST_CASE("derivatives of difference are exact at and near zero") {
-  // d/de difference(q, integrate(q, e v)) = v at e = 0: the series branch must carry derivatives
-  // too.
+  // d/de difference(q, integrate(q, e v)) = v at e = 0: the series branch must propagate
+  // derivatives, too.
   for (const Case& c : battery()) {
     CAPTURE(c.label);
     Random random(4);
@@ -223,7 +223,7 @@ TEST_CASE("rotation series meet their closed forms") {
   for (const double angle : {0.3, 0.4999999, 0.5, 0.5000001, 0.8, 2.0}) {
     const RotationSeries<double> f(angle * angle);
     CHECK(f.A == doctest::Approx(std::sin(angle) / angle).epsilon(1e-15));
-    // The reference cancels.
+    // The reference formulas lose digits by cancellation.
     CHECK(f.B == doctest::Approx((1 - std::cos(angle)) / (angle * angle)).epsilon(1e-14));
     CHECK(f.C == doctest::Approx((angle - std::sin(angle)) / std::pow(angle, 3)).epsilon(1e-13));
     CHECK(f.D ==

@@ -1,5 +1,5 @@
-// The bound of `lcp` (contact/solvers/active_set.cpp): rows whose classes would take too
-// long get the solution of the convex solver, say so, and have its derivative.
+// Work bound of `lcp` (contact/solvers/active_set.cpp): rows whose active set would take too long
+// are solved by the convex solver. They report this, and have the derivative of that solution.
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -21,16 +21,16 @@ namespace {
 
 constexpr int many = 124, few = 4;  // supports: six unknowns each, cubes of 4.1e8 and 1e4
 
-// A light body that falls on every other support in a plane, and a heavy one that falls on it by
-// the rest; both glide. Three points of each support. change: of the channels' velocities by some
-// other motion of the bodies.
+// A light body that falls on every other support in a plane, and a heavy body that falls on the
+// light one at the remaining supports; both slide. Each support has three points. change: rates of
+// the relative-twist coordinates for another motion of the bodies.
 RowProblem on_supports(int supports, double gliding, Numbers& change) {
   Rng rng(5);
   const Eigen::Matrix3d R = random_turn(rng);
   RowProblem problem;
   Eigen::MatrixXd X = Eigen::MatrixXd::Zero(6 * supports, 12);
   for (int b = 0; b < supports; ++b) {
-    // The twist [angular; linear] about a center in the plane.
+    // Twist [angular; linear] about a center in the plane.
     const Eigen::Vector3d center = R * Eigen::Vector3d(rng.normal(), rng.normal(), 0);
     Eigen::Matrix3d turn;
     turn << 0, center[2], -center[1], -center[2], 0, center[0], center[1], -center[0], 0;
@@ -69,7 +69,7 @@ struct Solved {
   }
 };
 
-// The laws of contact to `slack`, relative to the largest velocity and the largest impulse at play.
+// Check the laws of contact to `slack`, relative to the largest velocity and the largest impulse.
 void check_laws(const RowProblem& problem, const Solved& solved, double slack) {
   const RowSolution& s = solved.s;
   const double scale = row_scale(solved.sizes, s);
@@ -113,7 +113,7 @@ TEST_CASE("rows beyond the bound have the convex solver's solution, its laws and
       sliding += at_bound(s.classes[i]), sticking += s.classes[i] == RowClass::clamping;
     }
 
-    // A loss by the motion, along another motion and with all frictions at once.
+    // Loss of the motion, along another motion and with all friction coefficients at once.
     REQUIRE(solved.rows->differentiate(problem, solved.sizes, s) == OneSided::no);
     CHECK_FALSE(solved.rows->has_classes());
     Rng rng(7);
@@ -142,11 +142,11 @@ TEST_CASE("rows beyond the bound have the convex solver's solution, its laws and
                  rate = (8 * (loss(h) - loss(-h)) - (loss(2 * h) - loss(-2 * h))) / (12 * h);
     CAPTURE(expected);
     CAPTURE(rate);
-    // Rounding of impulses, which rows share that repeat each other, beside h: 3e-8. Such rows
-    // change their class by rounding within the differences; the motion does not.
+    // Rounding of impulses that redundant rows share, relative to h: 3e-8. Redundant rows change
+    // mode by rounding within the differences; the motion does not.
     CHECK(std::abs(rate - expected) <= 2e-7 * std::abs(expected));
 
-    // Rows within the bound that are solved next are not handed over.
+    // Rows within the bound that are solved afterwards are not handed over.
     const RowProblem less = on_supports(few, gliding, unused);
     solved.solve(*solver, less);
     CHECK(solved.report.status <= SolverStatus::basic);
@@ -158,10 +158,10 @@ TEST_CASE("rows beyond the bound have the convex solver's solution, its laws and
   CHECK(sticking > 100);
 }
 
-// Impulses are open then, and stay as they are: those of the first solution that was found.
+// Impulses are then not unique, and remain those of the first solution found.
 TEST_CASE("a selection that would take longer than the bound leaves what is solved") {
   ModeSolverParameters few_systems;
-  few_systems.max_work = 10 * 18 * 18 * 18;  // of the three supports' unknowns
+  few_systems.max_work = 10 * 18 * 18 * 18;  // of the unknowns of three supports
   ModeSolver bounded(few_systems), whole;
   int basic = 0, unfinished = 0;
   for (int seed = 0; seed < 300; ++seed) {

@@ -1,5 +1,5 @@
-// Rows by convex problems (contact/convex_solver.h): Coulomb's law, whatever rows repeat each
-// other, and the derivative of its solution.
+// Rows as convex problems (contact/convex_solver.h): Coulomb's law, also for redundant rows, and
+// the derivative of the solution.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ TEST_CASE(
     ++all;
     if (solver.solve(problem, s, sizes).status != SolverStatus::solved) return;
     ++solved;
-    CHECK(row_residual(problem, sizes, s) <= 1e-7);  // of bounds beside mu f_n; of all else 1e-12
+    CHECK(row_residual(problem, sizes, s) <= 1e-7);  // of bounds to mu f_n; of all else 1e-12
     RowProblem of_boxes = problem;
     for (ConstraintRow& row : of_boxes.rows) row.is_disc = false;
     if (lcp->solve(of_boxes, other, sizes, *kept).status != SolverStatus::solved) return;
@@ -57,8 +57,8 @@ TEST_CASE(
   CHECK(solved > 0.9 * all);
 }
 
-// A plate that glides and spins on several supports without friction: rows of one support depend on
-// those of the others, and all velocities but those of the rows are far from zero.
+// A plate that slides and spins on several supports without friction. Rows of one support depend
+// linearly on those of the others, and all velocities except those of the rows are far from zero.
 TEST_CASE("what supports share changes smoothly") {
   constexpr int supports = 3;
   double worst = 0;
@@ -70,7 +70,7 @@ TEST_CASE("what supports share changes smoothly") {
     RowProblem problem;
     Eigen::MatrixXd X = Eigen::MatrixXd::Zero(6 * supports, 6);
     for (int b = 0; b < supports; ++b) {
-      // The twist [angular; linear] about a center in the plane.
+      // Twist [angular; linear] about a center in the plane.
       const Eigen::Vector3d center = R * Eigen::Vector3d(3 * rng.normal(), 3 * rng.normal(), 0);
       Eigen::Matrix3d turn;
       turn << 0, center[2], -center[1], -center[2], 0, center[0], center[1], -center[0], 0;
@@ -83,7 +83,7 @@ TEST_CASE("what supports share changes smoothly") {
     }
     const Eigen::MatrixXd A = random_normal(rng, 6, 6);
     const Eigen::MatrixXd inverse_mass = 0.3 * A * A.transpose() + Eigen::MatrixXd::Identity(6, 6);
-    Eigen::VectorXd v(6);  // it spins about the normal, glides, and falls
+    Eigen::VectorXd v(6);  // spins about the normal, slides, and falls
     v << R * Eigen::Vector3d(0, 0, 2), R * Eigen::Vector3d(1, -1, -1);
     set_motion(problem, X, inverse_mass, v), set_factor(problem, X, inverse_mass);
     problem.L.clear();
@@ -102,20 +102,21 @@ TEST_CASE("what supports share changes smoothly") {
     for (std::size_t i = 0; i < problem.rows.size(); ++i)
       worst = std::max(worst, std::abs(at[3].f[i] - 3 * at[2].f[i] + 3 * at[1].f[i] - at[0].f[i]));
   }
-  // Rounding of what rows repeat, 1e-16, by the part that they give, 1e-6; impulses are some 0.1.
+  // Rounding of redundant rows, 1e-16, over their relative compliance, 1e-6; impulses are about
+  // 0.1.
   CHECK(worst <= 1e-9);
   CHECK(compared > repeats(3, 30));
 }
 
-// A heavy body on a light one on the floor: the light one's rows give by its own admittance in the
-// first pass, by which the heavy one would sink. More passes hold it.
+// A heavy body on a light one on the floor. In the first pass the light body's rows are compliant
+// relative to its own admittance, so that the heavy body would sink. Further passes prevent this.
 TEST_CASE("a light body carries a heavy one, and has the derivative of that") {
   for (const double ratio : {1e2, 1e4, 1e6}) {
     CAPTURE(ratio);
     Eigen::Matrix2d X, inverse_mass;
     X << 1, 0, -1, 1;
     inverse_mass << 1, 0, 0, 1 / ratio;
-    // Two rows that repeat each other hold the light one.
+    // Two redundant rows support the light body.
     RowProblem problem;
     problem.blocks = {{0, 1, 0, 2}, {1, 1, 2, 3}};
     problem.rows.resize(3);
@@ -126,8 +127,8 @@ TEST_CASE("a light body carries a heavy one, and has the derivative of that") {
     RowSolution s;
     RowSizes sizes;
     REQUIRE(solver.solve(problem, s, sizes).status == SolverStatus::solved);
-    // z = -L^-1 y_free, the weights above each, shared as by equal springs. Rows give by less than
-    // 1e-7, and impulses are off by at most the sum of a row of L^-1 times that.
+    // z = -L^-1 y_free are the weights above each row, shared as by equal springs. Rows yield by
+    // less than 1e-7, and impulses are off by at most 1e-7 times a row sum of L^-1.
     const double z[] = {1 + ratio, ratio}, off = 1e-7 * (2 * ratio + 1);
     CHECK(std::abs(s.f[0] - d[0] / S * z[0]) <= off);
     CHECK(std::abs(s.f[1] - d[1] / S * z[0]) <= off);
@@ -164,7 +165,7 @@ TEST_CASE("a problem that has F instead of L has the same solution") {
     problem.L.clear();
     if (by_F.solve(problem, other, sizes).status != status) return;
     if (status != SolverStatus::solved) return;
-    // Beside what bounds of friction may be off by.
+    // Within the tolerance of friction bounds.
     CHECK(furthest(s.w, other.w) <= 1e-8 * row_scale(sizes, s));
     CHECK(furthest(s.y, other.y) <= 1e-8 * row_scale(sizes, s));
     ++compared;
@@ -179,8 +180,8 @@ TEST_CASE(
   for_each_problem(true, repeats(2, 8), [&](const Case& c, RowProblem problem) {
     CAPTURE(std::string(c.name));
     if (c.spec.mass_ratio > 1 || c.spec.mu > 1)
-      return;  // whose differences rounding spoils; of several solutions another
-               // may be found beside it
+      return;  // rounding spoils the differences, or the solver may find another of several
+               // solutions nearby
     ConvexSolver solver, moved;
     RowSolution s;
     RowSizes sizes;
@@ -199,7 +200,7 @@ TEST_CASE(
     solver.add_vjp(problem, s, f_bar.data(), z_bar.data(), g);
     const RowProblem here = problem;
     const auto check = [&](const char* what, const Numbers& by, const auto& move) {
-      CAPTURE(std::string(what));  // move(problem, i, distance) of number i
+      CAPTURE(std::string(what));  // move(problem, i, distance) changes number i
       const Numbers direction = random(by.size());
       double expected = 0, size = 0;
       for (std::size_t i = 0; i < by.size(); ++i)
@@ -239,7 +240,7 @@ TEST_CASE(
     check("d", g.d, [](RowProblem& p, std::size_t i, double t) {
       p.rows[i / most_block_channels].d[i % most_block_channels] += t;
     });
-    // L + t (B L + L B^T): of the same rank.
+    // L + t (B L + L B^T), of the same rank.
     const std::size_t k = at(here.channels);
     Numbers by_B(k * k, 0.0);
     for (std::size_t r = 0; r < k; ++r)

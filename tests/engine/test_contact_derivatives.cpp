@@ -1,4 +1,4 @@
-// The adjoints of the solvers of rows are the derivatives of what was solved.
+// The adjoints of the row solvers are the derivatives of the solution.
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -18,7 +18,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Every number of a problem, and the gradient's for it.
+// A number of a problem, and the gradient with respect to it.
 struct Number {
   double* value;
   double gradient;
@@ -46,8 +46,8 @@ std::vector<Number> numbers(RowProblem& problem, const RowGradient& g, bool with
   return all;
 }
 
-// Compares a gradient with Ridders differences of `loss`, where no class changes nearby. Returns
-// how many numbers were compared.
+// Compare a gradient with Ridders differences of `loss`, if no mode changes nearby. Returns the
+// number of derivatives compared.
 template <class Solve, class Loss>
 int compare(RowProblem& problem, const RowGradient& g, bool with_rows, Solve&& solve, Loss&& loss) {
   double largest = 0;
@@ -70,13 +70,13 @@ int compare(RowProblem& problem, const RowGradient& g, bool with_rows, Solve&& s
         step);
     if (!same) continue;
     ++compared;
-    // Differences of numbers good to 1e-16, over steps of 1e-5 and more.
+    // Differences of numbers with errors of 1e-16, over steps of 1e-5 and more.
     CHECK(std::abs(rate[0] - n.gradient) <= 1e-8 * largest);
   }
   return compared;
 }
 
-// A loss that is linear in the impulses of rows and channels, at random.
+// A random loss that is linear in the impulses of rows and z.
 struct Loss {
   std::vector<double> f_bar, z_bar;
 
@@ -107,7 +107,7 @@ TEST_CASE("the adjoint of the sweeps is their derivative") {
     g.set_zero(problem);
     sweeps.add_vjp(problem, s, loss.f_bar.data(), loss.z_bar.data(), g);
     const RowGradient once = g;
-    // Adds, and can be asked again.
+    // Gradients are added up, and can be computed again.
     sweeps.add_vjp(problem, s, loss.f_bar.data(), loss.z_bar.data(), g);
     for (std::size_t i = 0; i < g.y_free.size(); ++i) CHECK(g.y_free[i] == 2 * once.y_free[i]);
     const int compared = compare(
@@ -127,7 +127,7 @@ TEST_CASE("sweeps say where an update was as near to its bound as rounding tells
   problem.rows.resize(1);
   ConstraintRow& row = problem.rows[0];
   row.kind = RowKind::box, row.d[0] = 1, row.lower = -3;
-  // What it takes to stop it is 0.3.
+  // An impulse of 0.3 stops the motion.
   problem.channels = 1, problem.L = {1}, problem.y_free = {-0.3};
   ProjectedGaussSeidel sweeps;
   RowSolution s;
@@ -139,7 +139,7 @@ TEST_CASE("sweeps say where an update was as near to its bound as rounding tells
   CHECK(is_tied(0.3));
   CHECK_FALSE(is_tied(0.3 + 1e-12));
   CHECK_FALSE(is_tied(0.3 - 1e-12));
-  row.kind = RowKind::unilateral, problem.y_free = {0};  // touches, and nothing moves
+  row.kind = RowKind::unilateral, problem.y_free = {0};  // touches, without motion
   CHECK(is_tied(0));
 }
 
@@ -148,8 +148,8 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
   for (const Case& c : cases()) {
     if (c.spec.bodies * c.spec.points > 8) continue;
     CAPTURE(c.name);
-    // Rows that depend on each other stay consistent only where they move together: then their own
-    // numbers stay as they are.
+    // Linearly dependent rows stay consistent only if they move together, so their own numbers do
+    // not change.
     const bool dependent = c.spec.points > 1 && c.spec.compliance == 0;
     for (int seed = 0; seed < (dependent ? repeats(1, 8) : repeats(1, 2)); ++seed) {
       CAPTURE(seed);
@@ -168,8 +168,8 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
       };
       compared += compare(problem, g, !dependent, solve, loss);
 
-      // One point of a contact moves in the contact's plane: dependent rows stay consistent, and
-      // what they span turns.
+      // A contact point moves in the contact's plane: dependent rows stay consistent, and their
+      // span rotates.
       const std::vector<RowClass> classes = solve().classes;
       for (const RowBlock& block : problem.blocks) {
         if (block.width != 6) continue;
@@ -201,8 +201,8 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
           problem.rows = rows;
           return Numbers{sum};
         };
-        // As far as the classes last: of light bodies on heavy ones rounding spoils short
-        // differences.
+        // Use the longest step without a change of modes: with light bodies on heavy ones rounding
+        // spoils short differences.
         Numbers rate = ridders(loss_at, 1e-2);
         if (!same) same = true, rate = ridders(loss_at, 1e-3);
         if (!same || size == 0) continue;
@@ -217,9 +217,9 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
 
 namespace {
 
-// The rates of all impulses, or of every `step`-th channel's, beside one adjoint for each, or those
-// of what the impulses move; and of dependences, where there are any, beside theirs. Whether there
-// were any rates.
+// Compare the rates of the impulses z, or of every `step`-th entry, each with one adjoint. With
+// of_motion compare the rates of the motion that the impulses cause. Rates of dependences are
+// compared likewise, if there are any. Returns true if there were any rates.
 bool check_rates(const RowProblem& problem, Rng& rng, int step = 1, bool of_motion = false) {
   ModeSolver solver;
   RowSolution s;
@@ -244,7 +244,7 @@ bool check_rates(const RowProblem& problem, Rng& rng, int step = 1, bool of_moti
   for (std::size_t c = 0; c < w; ++c) {
     RowGradient g;
     g.set_zero(problem, false);
-    Numbers z_bar(k, 0.0);  // of the channel's impulse, or its velocity
+    Numbers z_bar(k, 0.0);  // of an entry of z, or of a velocity
     const bool is_of_dependences = c == rates.asked.size();
     for (std::size_t a = 0; a < k && !is_of_dependences; ++a)
       z_bar[a] = of_motion ? problem.L[c * k + a] : a == at(rates.asked[c]);
@@ -285,8 +285,7 @@ TEST_CASE("the rates of impulses, of all or some channels, are what their adjoin
     }
   }
   CHECK(checked > 30);
-  // Rows of two pairs that say the same: their system is singular, and what each of them pushes is
-  // not told.
+  // Equal rows of two pairs: their system is singular, and the share of each row is not determined.
   RowProblem twice;
   for (int side = 0; side < 2; ++side) {
     twice.blocks.push_back({side, 1, side, side + 1});
@@ -296,7 +295,7 @@ TEST_CASE("the rates of impulses, of all or some channels, are what their adjoin
              Eigen::VectorXd::Constant(1, -3));
   Rng rng(1);
   CHECK(check_rates(twice, rng, 1, true));
-  // More points than they need, of bodies that nothing says to meet on one plane; some slide.
+  // More points than necessary, of bodies that are not known to touch on one plane; some slide.
   int depending = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);

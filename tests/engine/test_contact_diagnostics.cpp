@@ -1,4 +1,4 @@
-// What rows say of how they were solved: their admittances, and how far each is from another class.
+// Diagnostics of solved rows: their admittances, and the distance of each row from another mode.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -65,7 +65,8 @@ TEST_CASE("a row is as far from another class as its impulse is from a bound, or
           continue;
         }
         if (row.is_disc) {
-          // Both axes are as far, and a push along the impulse by that much brings it to the edge.
+          // Both axes have the same distance, and an additional push along the impulse by this
+          // distance reaches the bound.
           REQUIRE(distance == switch_distance(problem, sizes, s, i + 1));
           const double size = length(s.f[at(i)], s.f[at(i + 1)]),
                        most = row_bounds(problem, i, s.f.data()).upper;
@@ -83,7 +84,7 @@ TEST_CASE("a row is as far from another class as its impulse is from a bound, or
           ++moving;
           continue;
         }
-        // One of the two bounds is there, and none is nearer.
+        // One of the two bounds is at this distance, and none is closer.
         const double step = distance / sizes.admittance[at(i)], f = s.f[at(i)];
         const double slack = 1e-12 * (std::abs(f) + step);
         CHECK(((std::abs(f - step - bounds.lower) <= slack) ||

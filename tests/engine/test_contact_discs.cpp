@@ -22,7 +22,7 @@ TEST_CASE("friction within discs obeys Coulomb's law") {
     inconsistent += report.status == SolverStatus::inconsistent,
         rough += report.status == SolverStatus::rough;
     if (report.status >= SolverStatus::rough) return;
-    const double w_small = 1e-6 * row_scale(problem, s);  // the residual of what is solved
+    const double w_small = 1e-6 * row_scale(problem, s);  // residual of solved rows
     for (int i = 0; i < problem.size(); ++i) {
       const ConstraintRow& row = problem.rows[at(i)];
       if (!row.is_disc) continue;
@@ -41,7 +41,7 @@ TEST_CASE("friction within discs obeys Coulomb's law") {
   });
   MESSAGE(inconsistent, " inconsistent, ", rough, " rough; ", sliding, " sliding and ", sticking,
           " sticking discs");
-  CHECK(inconsistent <= 2);  // of 1:1000 masses, whose rows sweeps come near to slowly
+  CHECK(inconsistent <= 2);  // with 1:1000 masses, for whose rows sweeps converge slowly
   CHECK(rough <= 2);
   CHECK(sliding > 500);
   CHECK(sticking > 100);

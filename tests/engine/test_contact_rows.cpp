@@ -1,4 +1,4 @@
-// Rows are solved to rounding, by every method alike.
+// Rows are solved to rounding by every method.
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -17,7 +17,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// A = D L D^T + R, its rows and columns the problem's rows, and b, the velocities without impulses.
+// A = D L D^T + R with the problem's rows, and b, the velocities without impulses.
 struct Dense {
   Eigen::MatrixXd D, A;
   Eigen::VectorXd b;
@@ -41,7 +41,7 @@ struct Dense {
   }
 };
 
-// All velocities w that solve the rows, found by trying every assignment of classes.
+// All velocities w that solve the rows, found by trying every assignment of modes.
 std::vector<Eigen::VectorXd> all_solutions(const RowProblem& problem) {
   const Dense dense(problem);
   const int m = problem.size();
@@ -66,7 +66,7 @@ std::vector<Eigen::VectorXd> all_solutions(const RowProblem& problem) {
       }
       return;
     }
-    // f = E f_C + constant; rows of C at rest.
+    // f = E f_C + constant; rows of C are at rest.
     std::vector<int> C;
     for (int r = 0; r < m; ++r) {
       if (classes[at(r)] == RowClass::clamping) C.push_back(r);
@@ -107,15 +107,15 @@ std::vector<Eigen::VectorXd> all_solutions(const RowProblem& problem) {
   return found;
 }
 
-// A block on the ground: its twist about the middle of its four corners; half sizes, pressure
-// center in units of them, and slip.
+// A block on the ground, with its twist at the center of its four corners. Arguments are the center
+// of pressure in half sizes, slip and friction.
 RowProblem block_on_ground(double x, double y, double sliding, double mu) {
   RowProblem problem;
   const RowBlock block{0, 6, 0, 12};
   add_contact(problem, Eigen::Matrix3d::Identity(), {{1, 1}, {-1, 1}, {-1, -1}, {1, -1}}, mu, false,
               0);
   problem.blocks = {block};
-  // Unit mass and inertias. Pushed down by one unit of momentum at (x, y).
+  // Unit mass and inertias, with one unit of downward momentum at (x, y).
   Eigen::VectorXd v(6);
   v << -y, x, 0, sliding, 0, -1;
   set_motion(problem, Eigen::MatrixXd::Identity(6, 6), Eigen::MatrixXd::Identity(6, 6), v);
@@ -153,8 +153,8 @@ TEST_CASE("the conditions hold to rounding, and the impulses are those of the se
       REQUIRE((D * q - f).norm() <= 1e-10 * f.norm());
     }
   });
-  // Of 60; twelve points that slide at once are held by which of them push, and what selection
-  // leaves there need not be a solution.
+  // Out of 60. When twelve points slide at once, the motion depends on which of them push, and the
+  // result of selection need not be a solution.
   for (const Case& c : cases()) CHECK(basic[c.name] <= (c.spec.points > 4 ? 2 : 1));
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("small problems are solved by one of all their solutions") {
       if (dantzig.solve(problem, s) == Dantzig::Outcome::solved) check(1e-8);
     }
   }
-  CHECK(unique > 80);  // of 100: Coulomb's law with much friction allows several now and then
+  CHECK(unique > 80);  // of 100: Coulomb's law with much friction sometimes has several solutions
 }
 
 TEST_CASE("Dantzig's pivots and Lemke's end at solutions by themselves") {
@@ -213,8 +213,8 @@ TEST_CASE("Dantzig's pivots and Lemke's end at solutions by themselves") {
         CHECK(row_residual(problem, s) < 1e-7);
       }
     }
-    CHECK(of_lemke == 15);  // the theory's promise
-    // No promise where friction is at its bounds of dependent rows.
+    CHECK(of_lemke == 15);  // as the theory guarantees
+    // No guarantee where friction of dependent rows is at its bounds.
     CHECK(solved >= (c.spec.mu == 0 || c.spec.points == 1 ? 15 : 5));
   }
 }
@@ -222,7 +222,7 @@ TEST_CASE("Dantzig's pivots and Lemke's end at solutions by themselves") {
 TEST_CASE("a block on four corners: least squares inside, a bound where they would pull") {
   ModeSolver solver;
   RowSolution s;
-  // The pressure center at (x, y): f = 1/4 (1 + x X)(...) to first order; exactly 1/4 + X x / 4 + Y
+  // Center of pressure at (x, y): f = 1/4 (1 + x X)(...) to first order; exactly 1/4 + X x / 4 + Y
   // y / 4 for corners (X, Y).
   RowProblem problem = block_on_ground(0.3, 0.2, 0, 0.5);
   REQUIRE(solver.solve(problem, s).status == SolverStatus::solved);
@@ -230,8 +230,8 @@ TEST_CASE("a block on four corners: least squares inside, a bound where they wou
     const double X = corner == 0 || corner == 3 ? 1 : -1, Y = corner < 2 ? 1 : -1;
     CHECK(s.f[at(3 * corner)] == doctest::Approx(0.25 * (1 + 0.3 * X + 0.2 * Y)).epsilon(1e-13));
   }
-  // Least squares would be -0.075 there (papers' example): that corner carries nothing, the others
-  // as much as before together.
+  // Least squares would be -0.075 there (papers' example): that corner carries nothing, and the
+  // others carry as much as before together.
   problem = block_on_ground(0.7, 0.6, 0, 0.5);
   REQUIRE(solver.solve(problem, s).status == SolverStatus::solved);
   CHECK(s.classes[6] == RowClass::separating);
@@ -240,7 +240,7 @@ TEST_CASE("a block on four corners: least squares inside, a bound where they wou
   CHECK(s.f[0] - s.f[3] + s.f[9] == doctest::Approx(0.7).epsilon(1e-13));
   CHECK(s.f[0] + s.f[3] - s.f[9] == doctest::Approx(0.6).epsilon(1e-13));
   for (double w : s.w) CHECK(std::abs(w) < 1e-14);
-  // Sliding takes mu times the load, or what there is.
+  // Sliding friction is mu times the load, or what stops the motion.
   problem = block_on_ground(0, 0, 2, 0.5);
   solver.solve(problem, s);
   CHECK(s.y[3] < 2 - 0.4);
@@ -271,8 +271,8 @@ TEST_CASE("rows that contradict each other are told, with finite numbers") {
   CHECK(s.y == problem.y_free);
 }
 
-// A point that cannot leave its plane: one that is pushed out of it is held by what gives there,
-// one that lies in it may slide along.
+// A point that cannot leave its plane. A point that is pushed out of the plane is held by
+// compliance; a point that lies in it may slide along.
 TEST_CASE("what is held does not touch the rest") {
   const auto hold = [](RowProblem& problem, bool slides) {
     const int first = problem.size();
@@ -283,7 +283,7 @@ TEST_CASE("what is held does not touch the rest") {
       problem.rows.push_back(i == 0 ? normal : friction);
       problem.rows.back().d[i] = 1;
     }
-    // Channels of its own, the first of which no impulse moves.
+    // Coordinates of its own, of which no impulse changes the first.
     const int k = problem.channels, wider = k + 3;
     std::vector<double> L(at(wider * wider), 0.0);
     for (int i = 0; i < k; ++i) std::copy_n(problem.L.data() + i * k, k, L.data() + i * wider);

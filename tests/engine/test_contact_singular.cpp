@@ -1,4 +1,4 @@
-// Rows that depend on each other across blocks.
+// Rows that are linearly dependent across blocks.
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -29,7 +29,7 @@ TEST_CASE("singular systems are solved by the smallest solution, and back by the
     Eigen::VectorXd x = b, y = c;
     qr.solve(x.data());
     qr.solve_transposed(y.data());
-    // Random products of rank 1 to 12: condition up to 1e6.
+    // Random products of rank 1 to 12 have condition numbers up to 1e6.
     CHECK((x - expected).norm() <= 1e-8 * expected.norm());
     CHECK(std::abs(c.dot(x) - y.dot(b)) <= 1e-8 * (c.norm() * x.norm() + y.norm() * b.norm()));
     for (int k = 0; k < n - rank; ++k) {
@@ -131,7 +131,7 @@ TEST_CASE("products are sums in order, whatever the registers, and where factors
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   for (int width = 1; width <= 33; ++width) {
     CAPTURE(width);
-    // Of many, the sparse one takes some at a time.
+    // The sparse kernel takes many terms in several parts.
     const int rows = 1 + rng.below(9), inner = width % 4 ? 1 + rng.below(7) : 60 + rng.below(80);
     const int B_stride = width + rng.below(3), C_stride = width + rng.below(3);
     std::vector<double> A(at(rows * inner)), B(at(inner * B_stride)), C(at(rows * C_stride));
@@ -165,14 +165,14 @@ TEST_CASE("sums in twice the precision keep what all but cancels") {
   Rng rng(3);
   for (int n = 1; n <= 33; ++n) {
     CAPTURE(n);
-    // Whole numbers, whose products and sum are told exactly by wider ones.
+    // Integers, whose products and sum are exact in a wider type.
     std::vector<double> a(static_cast<std::size_t>(n)), x(a.size());
     Wide exact = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
       a[i] = rng.below(1 << 30) - (1 << 29), x[i] = 4096.0 * rng.below(1 << 30) + rng.below(4096);
       exact += static_cast<Wide>(a[i]) * static_cast<Wide>(x[i]);
     }
-    double sum = -static_cast<double>(exact), low = 0;  // as far as one number holds it
+    double sum = -static_cast<double>(exact), low = 0;  // as far as one number can represent it
     const double expected = static_cast<double>(exact + static_cast<Wide>(sum));
     small_matrices().add_dot_doubled(a.data(), x.data(), n, sum, low);
     CHECK(sum + low == expected);
@@ -187,8 +187,8 @@ TEST_CASE("sums in twice the precision keep what all but cancels") {
 }
 
 TEST_CASE("gradients of all but dependent rows are those of these rows, to rounding") {
-  // Two rows of one channel each: the gradient of the first impulse by the velocities is -S^-T e,
-  // which two by two numbers tell exactly.
+  // Two rows of one coordinate each: the gradient of the first impulse by the velocities is -S^-T
+  // e, with an exact solution for 2 x 2 matrices.
   for (int seed = 0; seed < 100; ++seed) {
     CAPTURE(seed);
     Rng rng(static_cast<std::uint64_t>(seed));
@@ -215,7 +215,7 @@ TEST_CASE("gradients of all but dependent rows are those of these rows, to round
     g.set_zero(problem);
     const double f_bar[2] = {1, 0}, z_bar[2] = {};
     factor.add_vjp(problem, s, f_bar, z_bar, g);
-    // 1e-8 and 1e-14 / 1e-2 without refinement.
+    // Without refinement the error would be 1e-8, or 1e-14 / 1e-2.
     CHECK(g.y_free[0] == doctest::Approx(-c / determinant).epsilon(1e-14));
     CHECK(g.y_free[1] == doctest::Approx(b / determinant).epsilon(1e-14));
   }
@@ -242,7 +242,7 @@ TEST_CASE("rows of several pairs that depend on each other share what they carry
   CHECK(solver.classes().is_differentiable(problem));
   RowGradient g;
   g.set_zero(problem);
-  // Both channels are the same velocity, so z of both counts.
+  // Both coordinates are the same velocity, so the z of both count.
   const double f_bar[2] = {}, z_bar[2] = {1, 1};
   solver.classes().add_vjp(problem, s, f_bar, z_bar, g);
   CHECK(g.y_free[0] + g.y_free[1] == doctest::Approx(-1).epsilon(1e-13));
@@ -251,9 +251,9 @@ TEST_CASE("rows of several pairs that depend on each other share what they carry
 TEST_CASE(
     "impulses that the rule chooses, of least friction and then the least of springs, have the "
     "derivatives of differences") {
-  // A body of three coordinates that stands still, held by two normals and two frictions each in
-  // three blocks: twelve impulses for three equations. How they share the load turns with the rows,
-  // and with how channels move.
+  // A body of three coordinates at rest, held by two normals and two frictions in each of three
+  // blocks: twelve impulses for three equations. Their share of the load changes as the rows and
+  // the motion of the coordinates change.
   constexpr int blocks = 3, rows_of_each = 4, width = 3, n = 3, rows = blocks * rows_of_each,
                 channels = blocks * width;
   for (int seed = 0; seed < 20; ++seed) {
@@ -290,7 +290,8 @@ TEST_CASE(
     };
     const std::vector<double> expected = ridders(impulses_at, 1e-3), f = impulses_at(0);
 
-    // Least friction, then the least of springs: no change that moves nothing is any better.
+    // Least friction, then least squares of the springs: no change that moves nothing improves the
+    // result.
     const RowProblem problem = problem_at(0);
     Eigen::MatrixXd push(n, rows);  // coordinates by impulses
     for (int i = 0; i < rows; ++i)
@@ -319,7 +320,7 @@ TEST_CASE(
     RowSolution s;
     factor.factor(problem, clamping.data());
     factor.solve(problem, s);
-    CHECK_FALSE(factor.find_choice(problem));  // nothing moves by it
+    CHECK_FALSE(factor.find_choice(problem));  // the choice does not affect any motion
     const std::vector<double> still(channels, 0.0);
     for (int i = 0; i < rows; ++i) {
       CAPTURE(i);
@@ -349,7 +350,7 @@ TEST_CASE(
 
 namespace {
 
-// Two blocks with a normal and one axis of friction each, their channels those two.
+// Two blocks with a normal and one axis of friction each, with one coordinate for each.
 RowProblem two_points(const Eigen::Matrix4d& L, double mu) {
   RowProblem problem;
   for (int i = 0; i < 2; ++i) {
@@ -370,8 +371,8 @@ TEST_CASE("classes say whether they leave the velocities a choice") {
   constexpr RowClass push = RowClass::clamping, slide = RowClass::upper,
                      rest = RowClass::separating;
   ClassFactor factor;
-  // The first point slides where friction takes away as much of the normal velocity as its normal
-  // adds: any impulse there leaves that as it is, but not the velocity along.
+  // At the first point friction removes as much of the normal velocity as the normal adds. Any
+  // impulse there keeps the normal velocity, but not the tangential one.
   Eigen::Matrix4d L = Eigen::Matrix4d::Identity();
   L(0, 1) = L(1, 0) = -0.8;
   const RowClass jammed[] = {push, slide, push, rest};
@@ -381,8 +382,8 @@ TEST_CASE("classes say whether they leave the velocities a choice") {
   };
   CHECK_FALSE(is_unique(two_points(L, 1 / 0.8), jammed));
   CHECK(is_unique(two_points(L, 1), jammed));
-  // One body in a corner, which slides up both walls: the impulse of the one is that of the other,
-  // friction included, so it does not matter which.
+  // A body in a corner that slides up both walls: the impulse of one wall has the effect of the
+  // other's, friction included, so the choice does not matter.
   Eigen::Matrix<double, 4, 2> X;
   X << 1, 0, 0, 1, 0, 1, 1, 0;  // the first normal along x, the second along y
   const RowClass wedged[] = {push, slide, push, slide};
@@ -390,8 +391,8 @@ TEST_CASE("classes say whether they leave the velocities a choice") {
 }
 
 TEST_CASE("two points of what moves in a plane alone leave its velocities no choice") {
-  // Along their normal, on either side of the plane; about what lies across it nothing turns, but
-  // for rounding.
+  // Two points along their normal, on either side of the plane. Rotation about the axis across does
+  // not occur, except for rounding.
   RowProblem problem;
   problem.blocks.push_back({0, 2, 0, 2});
   for (const double arm : {-1.0, 1.0}) {
@@ -414,8 +415,8 @@ TEST_CASE("two points of what moves in a plane alone leave its velocities no cho
 TEST_CASE(
     "two points of what moves in a plane alone carry as much each, however much of it their "
     "friction takes") {
-  // Both slide along, by friction of their own; across the plane nothing turns, so that nothing
-  // asks for their share but that all give alike.
+  // Both points slide, each with its own friction. No rotation occurs across the plane, so that the
+  // share of the points follows only from equal compliance of all.
   RowProblem problem;
   problem.blocks.push_back({0, 3, 0, 4});
   for (const double arm : {-1.0, 1.0}) {
@@ -433,7 +434,7 @@ TEST_CASE(
   CHECK(s.f[0] == doctest::Approx(0.5).epsilon(1e-13));
   CHECK(s.f[2] == doctest::Approx(0.5).epsilon(1e-13));
   CHECK(s.y[2] == doctest::Approx(10 - 0.3).epsilon(1e-13));
-  // Their share makes a difference: another rule would have another velocity.
+  // Their share has an effect: another rule would lead to another velocity.
   CHECK_FALSE(solver.classes().is_differentiable(problem));
 }
 
@@ -457,7 +458,7 @@ TEST_CASE("a row along which nothing can move here is asked whether it goes on t
   RowGradient g;
   g.set_zero(problem, true);
   factor.add_dependence_vjp(problem, s, g);
-  CHECK(std::abs(g.y_free[1]) >= 0.5);  // it would move where that did
+  CHECK(std::abs(g.y_free[1]) >= 0.5);  // the row would move if the coordinate did
   CHECK(g.y_free[0] == 0);
 }
 
@@ -508,7 +509,7 @@ TEST_CASE(
     const int rank = 1 + static_cast<int>(seed) % 3;  // of the springs
     Eigen::MatrixXd D(m, 6);
     D.topRows(springs) = random_normal(rng, springs, rank) * random_normal(rng, rank, 6);
-    // Some friction along what springs hold as well.
+    // Some friction also acts along directions of the springs.
     D.bottomRows(frictions) = random_normal(rng, frictions, 3) * random_normal(rng, 3, 6);
     D.row(springs) = D.row(0) + D.row(1);
     RowProblem problem;
@@ -536,7 +537,7 @@ TEST_CASE(
               .maxCoeff() < 1e-11);
     const Eigen::VectorXd z = D.transpose() * random_normal(rng, m, 1), f = P * (Q.transpose() * z);
     CHECK((D.transpose() * f - z).cwiseAbs().maxCoeff() < 1e-10 * z.cwiseAbs().maxCoeff());
-    // Friction that gives 1e4 times as much as springs in its square.
+    // Friction that is 1e4 times as compliant as springs, squared.
     Eigen::VectorXd give = Eigen::VectorXd::Ones(m);
     give.tail(frictions).setConstant(1e-4);
     const Eigen::MatrixXd scaled = give.asDiagonal() * D;
@@ -548,7 +549,7 @@ TEST_CASE(
 }
 
 TEST_CASE("rows of one pair that depend on each other tell whether they go on to hold") {
-  // Ten rows that all hold one motion of six components, as those of a foot on many triangles.
+  // Ten rows that constrain one motion of six components, like those of a foot on many triangles.
   for (int seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
     Rng rng(static_cast<std::uint64_t>(seed));
@@ -585,8 +586,8 @@ TEST_CASE("rows of one pair that depend on each other tell whether they go on to
                    with_it = change.row(i).dot(y) + D.row(i).dot(dy);
       along += target * with_it, size += std::abs(target * with_it), off += target * loose[i];
     }
-    CHECK(std::abs(along) <= 1e-9 * size);  // targets that ask for one motion still
-    CHECK(std::abs(off) > 1e-3);            // and such as do not
+    CHECK(std::abs(along) <= 1e-9 * size);  // targets of a common motion
+    CHECK(std::abs(off) > 1e-3);            // targets without a common motion
     problem.blocks[0].is_of_one_plane = true;
     CHECK_FALSE(modes.has_dependences(problem));
   }
@@ -603,10 +604,10 @@ TEST_CASE("what rests on more points than it needs pushes as it would if all gav
     Eigen::VectorXd load = Eigen::VectorXd::Zero(6);
     for (int i = 0; i < m; ++i) {
       const double x = rng.normal(), y = rng.normal();
-      ConstraintRow row;  // its points on the plane z = 0, pushed up
+      ConstraintRow row;  // points on the plane z = 0, pushed up
       row.d[0] = y, row.d[1] = -x, row.d[5] = 1;
       problem.rows.push_back(row);
-      // Within what they hold, most of it by a few.
+      // Loads within the bounds, mostly carried by a few points.
       const double share = i < 3 ? 1 : 0.02 * (1 + rng.normal() * rng.normal());
       for (int c = 0; c < 6; ++c) load[c] += std::max(share, 0.0) * row.d[c];
     }
@@ -623,8 +624,8 @@ TEST_CASE("what rests on more points than it needs pushes as it would if all gav
     for (ConstraintRow& row : giving.rows) row.compliance = 1e-7;
     REQUIRE(solver.solve(giving, soft).status == SolverStatus::solved);
     for (std::size_t i = 0; i < s.f.size(); ++i) {
-      // Of loads of about 1, by compliances of 1e-7 of admittances down to 0.1, however badly
-      // placed.
+      // Of loads of about 1, with compliances of 1e-7 of admittances down to 0.1, in unfavorable
+      // positions.
       CHECK(std::abs(s.f[i] - soft.f[i]) <= 1e-4);
       at_bounds += s.classes[i] != RowClass::clamping;
     }
@@ -651,7 +652,7 @@ TEST_CASE("the corners of a box are told to depend on each other") {
   RowGradient g;
   g.set_zero(problem);
   factor.add_dependence_vjp(problem, s, g);
-  // One sum, of the two diagonals.
+  // One combination, of the two diagonals.
   CHECK(std::abs(g.target[0]) > 0.01);
   for (const int i : {1, 2, 3})
     CHECK(std::abs(g.target[static_cast<std::size_t>(i)] - (i == 3 ? 1 : -1) * g.target[0]) <
@@ -659,8 +660,8 @@ TEST_CASE("the corners of a box are told to depend on each other") {
 }
 
 TEST_CASE("dependences of normals and friction are told without how anything moves") {
-  // More rows than channels: sums of them that are zero hold whatever the velocities are, and the
-  // targets alone can break them.
+  // More rows than coordinates: combinations of rows that are zero stay zero for all velocities,
+  // and only the targets can violate them.
   constexpr int width = 3, rows = 8;
   for (int seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);

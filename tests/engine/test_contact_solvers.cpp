@@ -1,5 +1,5 @@
-// Solvers of rows as a step sees them (contact/row_solvers.h): each of the list does what the
-// interface says.
+// Row solvers as the step uses them (contact/row_solvers.h): each solver of the list satisfies the
+// interface.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -48,7 +48,7 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
     const std::unique_ptr<SolvedRows> kept = solver->make_solved(), other = solver->make_solved();
     int differentiated = 0, by_classes = 0;
     for_each_problem(kind.has_discs, repeats(2, 8), [&](const Case& c, RowProblem problem) {
-      if (c.spec.mass_ratio > 1) return;  // whose differences rounding spoils
+      if (c.spec.mass_ratio > 1) return;  // rounding spoils the differences
       RowSolution s;
       RowSizes sizes;
       const SolverReport report = solver->solve(problem, s, sizes, *kept);
@@ -58,7 +58,7 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
              kind.attempt_name(report.attempt) != std::string()));
       const std::vector<int> taken = outcomes(*kept, s);
 
-      // Other classes: those that it found have its motion.
+      // Solving with the modes that the solver found leads to the same motion.
       const bool is_two_sided = kept->differentiate(problem, sizes, s) == OneSided::no;
       if (report.status == SolverStatus::solved) CHECK(kept->has_classes() == kind.knows_classes);
       RowSolution again;
@@ -71,10 +71,10 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
         CHECK(off <= 1e-9 * (size + 1));
         ++by_classes;
       }
-      // Of these the motion alone has a derivative.
+      // With dependences only the motion has a derivative.
       if (!is_two_sided || kept->has_dependences(problem)) return;
 
-      // The gradient of a loss, beside differences of the solver along a direction of the
+      // Compare the gradient of a loss with differences of the solver along a direction of the
       // velocities.
       Rng rng(7);
       const auto random = [&](std::size_t n) {
@@ -89,7 +89,7 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
       const std::unique_ptr<SolvedRows> moved = solver->make_solved();
       const RowProblem here = problem;
       bool is_same = true;
-      // move(problem, i, distance) of number i.
+      // move(problem, i, distance) changes number i.
       const auto check = [&](const Numbers& by, const auto& move) {
         const Numbers direction = random(by.size());
         double expected = 0, size = 0;
@@ -108,14 +108,14 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
             },
             1e-3);
         if (!is_same) return;
-        // Differences of what sweeps have all but settled are rounding.
+        // Differences of almost converged sweeps are dominated by rounding.
         const double loss = std::abs(dot(s.z, z_bar)) + std::abs(dot(s.f, f_bar));
         CHECK(std::abs(rate[0] - expected) <= 1e-8 * size + 1e-12 * loss);
         ++differentiated;
       };
       check(gradient.y_free, [](RowProblem& p, std::size_t i, double t) { p.y_free[i] += t; });
       check(gradient.target, [](RowProblem& p, std::size_t i, double t) { p.rows[i].target += t; });
-      Numbers by_mu(gradient.mu), by_compliance(gradient.compliance);  // of those that have any
+      Numbers by_mu(gradient.mu), by_compliance(gradient.compliance);  // only of nonzero ones
       for (std::size_t i = 0; i < s.f.size(); ++i) {
         if (here.rows[i].kind != RowKind::friction || here.rows[i].mu == 0) by_mu[i] = 0;
         if (here.rows[i].compliance == 0) by_compliance[i] = 0;
@@ -132,7 +132,7 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
         if (p.rows[i].is_disc) p.rows[i + 1].compliance += t;
       });
 
-      // The matrices say the same.
+      // Compare with the matrices.
       ImpulseRates rates;
       rates.ask_for_all(problem.channels);
       if (!kept->rates(problem, rates)) return;

@@ -1,4 +1,5 @@
-// Where the solution of rows is at the border of a class, and where that does not matter.
+// Degenerate solutions of rows, at the border of a mode, and cases where the border does not
+// matter.
 #include <doctest/doctest.h>
 
 #include "contact/mode_solver.h"
@@ -8,8 +9,8 @@ using namespace robosim;
 
 namespace {
 
-// A body that moves along z and turns about y by `n` points at these places, of unit mass and
-// moment; y_free as given.
+// A body that moves along z and rotates about y, with `n` points at these places, unit mass and
+// unit moment of inertia. y_free is given.
 RowProblem plank(const std::vector<double>& places, double falling, double turning) {
   RowProblem p;
   p.channels = 2;
@@ -32,8 +33,8 @@ bool is_tied(const RowProblem& problem) {
   return Ties().any(problem, sizes, solution);
 }
 
-// A point with a normal that pushes by `weight` and friction, on three channels, going at u without
-// friction.
+// A point with friction whose normal pushes with `weight`, on three coordinates. Without friction
+// its velocity is u, v.
 RowProblem point(double weight, double u, double v, bool is_disc) {
   RowProblem p;
   p.channels = 3;
@@ -55,16 +56,17 @@ TEST_CASE("a row at rest without a push is tied; one that pushes, or leaves, is 
   CHECK(is_tied(plank({0}, 0, 0)));
   CHECK_FALSE(is_tied(plank({0}, -1e-3, 0)));
   CHECK_FALSE(is_tied(plank({0}, 1e-3, 0)));
-  CHECK(is_tied(plank({-1, 1}, -1, 1)));  // all on one of them, the other just so
+  CHECK(is_tied(plank({-1, 1}, -1, 1)));  // one carries all, the other just touches
   CHECK_FALSE(is_tied(plank({-1, 1}, -1, 0.9)));
   CHECK_FALSE(is_tied(plank({-1, 1}, -1, 1.1)));
 }
 
 TEST_CASE("a row that others hold makes no kink, whatever it pushes") {
-  // Three on a plank that two hold: with the weight over x = -0.5 the least impulses are (1, 1/3 +
-  // ..., ...), at some place 0 for the last.
+  // Three points on a plank that two can support. With the weight over x = -0.5 the least impulses
+  // are (1, 1/3 + ..., ...), and zero for the last one at some place.
   for (const double turning : {0.2, 0.5, 0.7}) CHECK_FALSE(is_tied(plank({-1, 0, 1}, -1, turning)));
-  // Least impulses 1/3 - x t / 2: none at x = 1 where t = 2/3, and the velocities do not see it.
+  // The least impulse 1/3 - x t / 2 is zero at x = 1 for t = 2/3, without an effect on the
+  // velocities.
   CHECK_FALSE(is_tied(plank({-1, 0, 1}, -1, 2.0 / 3)));
   CHECK(is_tied(plank({-1, 0, 1}, -1, 1)));  // about to tip over the last
 }
@@ -74,7 +76,7 @@ TEST_CASE("friction is tied at its bound at rest") {
     CHECK_FALSE(is_tied(point(2, 0.5, 0, is_disc)));  // sticks
     CHECK_FALSE(is_tied(point(2, 1.5, 0, is_disc)));  // slides
     CHECK(is_tied(point(2, 1.0, 0, is_disc)));
-    CHECK_FALSE(is_tied(point(-1, 1.0, 0, is_disc)));  // leaves
+    CHECK_FALSE(is_tied(point(-1, 1.0, 0, is_disc)));  // separates
   }
 }
 

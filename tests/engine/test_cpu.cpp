@@ -1,4 +1,4 @@
-// Choice of the kernels' instruction set: what is built and supported, and the environment variable
+// Selection of the kernels' instruction set: built and supported sets, and the environment variable
 // that forces one.
 #include <doctest/doctest.h>
 
@@ -57,8 +57,8 @@ TEST_CASE("the best is usable and nothing above it is; levels hold the lower one
 }
 
 #if defined(__linux__) && defined(__x86_64__)
-// The kernel lists only what it has enabled, so that this covers the operating system's part, too.
-// "abm" is its name for lzcnt. Features of System V ABI for x86-64, table 3.1.
+// The Linux kernel lists only enabled features, so that this covers the operating system's part,
+// too. Its name of lzcnt is "abm". Features of System V ABI for x86-64, table 3.1.
 TEST_CASE("detection agrees with the operating system's list") {
   std::ifstream cpuinfo("/proc/cpuinfo");
   std::string line, flags;

@@ -1,7 +1,7 @@
-// Every kernel on every joint type, against exact derivatives by dual numbers and against the
-// identities that tie the algorithms together. Tolerance 1e-12 relative to the largest entry,
-// unless a reason is given: all quantities are of order one to a hundred and every chain of
-// operations is short.
+// Every kernel on every joint type, against exact derivatives by dual numbers and against
+// identities between the algorithms. The tolerance is 1e-12 relative to the largest entry, unless a
+// reason is given: all quantities are of order one to a hundred and every chain of operations is
+// short.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -154,8 +154,9 @@ TEST_CASE("gravity forces are the gradient of the potential energy") {
 }
 
 TEST_CASE("Coriolis forces obey Lagrange: v . (Mdot v - 2 c) = 0 for every pair of directions") {
-  // Polarised in v: c is quadratic, so that the power balance at v + w, v - w and each alone fixes
-  // all of it up to the gyroscopic part, which does no work; the Python oracle checks that part.
+  // Polarization in v: c is quadratic, so that the power balance at v + w, v - w and each alone
+  // determines all of it up to the gyroscopic part, which does no work. The Python oracle checks
+  // that part.
   over_battery([](const Model& model, Random&, const Numbers& q, const Numbers& v, const Numbers&) {
     Model floating = model;
     floating.gravity = {};
@@ -205,7 +206,7 @@ TEST_CASE("a mimic model is the free model moved along its constraint") {
   Random random(5);
   const Numbers q = random.configuration(model), v = random.numbers(model.n_v),
                 a = random.numbers(model.n_v);
-  // G maps v to the free model's velocities; q by the same ratios and offsets.
+  // G maps v to the free model's velocities; q follows with the same ratios and offsets.
   Numbers q_free(free.n_q), v_free(free.n_v), a_free(free.n_v), G(free.n_v * model.n_v);
   for (int i = 1; i < model.n_bodies(); ++i) {
     const Joint &joint = model.joints[i], &own = free.joints[i];
@@ -259,7 +260,7 @@ TEST_CASE(
       rnea_derivatives(model, data, q.data(), v.data(), a.data(), dq.data(), dv.data(), M.data(),
                        wrenches);
       rnea(model, data, q.data(), v.data(), a.data(), tau.data(), wrenches);
-      Data<double> fresh(model);  // nothing of what the others leave may be needed
+      Data<double> fresh(model);  // must not need results of other kernels
       forward_dynamics_derivatives(model, fresh, q.data(), v.data(), tau.data(),
                                    acceleration.data(), da_dq.data(), da_dv.data(), da_dtau.data(),
                                    wrenches);

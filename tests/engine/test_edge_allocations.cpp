@@ -1,5 +1,5 @@
-// Edge checks and checks of many configurations take no memory once their buffers have grown.
-// Counted by replacing the global operator new.
+// Edge checks and checks of many configurations allocate no memory after their buffers have grown.
+// Allocations are counted by replacing the global operator new.
 #include <doctest/doctest.h>
 
 #include "count_allocations.h"
@@ -23,7 +23,7 @@ TEST_CASE("state queries and edge checks allocate nothing after the first round"
     extras.push_back({message("o", i), i % 2 ? Shape::box({0.05, 0.1, 0.05}) : Shape::sphere(0.05),
                       0, SE3d(random.pose().R, p)});
     for (int a = 0; a < 6; ++a)
-      // Some colliders through a tree, some pair by pair.
+      // Some colliders are found by a tree, some pair by pair.
       if (i < 20 || a > 3) pairs.emplace_back(a, 6 + i);
   }
   const CollisionScene scene(model, extras, pairs);

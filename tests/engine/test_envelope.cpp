@@ -1,5 +1,5 @@
-// Factors of matrices whose rows begin late (base/linalg/envelope.h), and the order that lets them
-// (base/linalg/graph_order.h).
+// Factors of matrices with an envelope (base/linalg/envelope.h), and the order of rows that reduces
+// it (base/linalg/graph_order.h).
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -57,11 +57,11 @@ TEST_CASE("what an envelope's factor solves is solved to rounding") {
     REQUIRE(s.shape.factor(L.data()));
     s.shape.solve(L.data(), b.data());
     const Eigen::Map<Eigen::VectorXd> x(b.data(), s.shape.rows());
-    // Backward stable: beside |A| |x|.
+    // Backward stable: relative to |A| |x|.
     CHECK((s.A * x - asked).norm() <= 1e-14 * s.A.norm() * x.norm());
 
-    // The same by a factor for matrices that need not be symmetric, of one that is not: the lower
-    // triangle a tenth of its own where it is off the diagonal.
+    // Factor for matrices that need not be symmetric: here the lower triangle is a tenth of the
+    // upper.
     std::vector<double> lower = entries(s), upper = lower;
     Eigen::MatrixXd A = s.A;
     for (int i = 0; i < s.shape.rows(); ++i)
@@ -88,7 +88,7 @@ TEST_CASE("a matrix that is not positive definite has no factor") {
 TEST_CASE("the order of a graph has all nodes once, and neighbors of a chain beside each other") {
   Rng rng(3);
   GraphOrder graph;
-  for (int n : {1, 2, 17, 60, 5}) {  // smaller ones after larger ones, which leave nothing behind
+  for (int n : {1, 2, 17, 60, 5}) {  // smaller graphs after larger ones, without remains of these
     CAPTURE(n);
     std::vector<int> chain(static_cast<std::size_t>(n));
     std::iota(chain.begin(), chain.end(), 0);

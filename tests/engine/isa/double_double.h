@@ -1,10 +1,10 @@
-// Sine and cosine to about 100 bits, as sums of two doubles: the reference for those of Lanes. Slow
-// and plain.
+// Sine and cosine to about 100 bits, as sums of two doubles: the reference for Lanes. Slow and
+// simple.
 //
 // Sums and products after Joldes, Muller and Popescu, "Tight and rigorous error bounds for basic
 // building blocks of double-word arithmetic", ACM TOMS 44 (2017), algorithms 6 (sum), 12 (product)
-// and 15 (quotient by a double): relative errors below 2^-102, also where a sum cancels. Nothing in
-// here comes from the code under test.
+// and 15 (quotient by a double): relative errors below 2^-102, also with cancellation in a sum. No
+// code under test is used here.
 #pragma once
 
 #include <cmath>
@@ -47,7 +47,8 @@ struct SineCosine {
   DoubleDouble sine, cosine;
 };
 
-// For |x| < 1e9. x - k pi/2 with pi/2 in four doubles (212 bits), then the Taylor series.
+// Sine and cosine for |x| < 1e9: x - k pi/2 with pi/2 in four doubles (212 bits), then the Taylor
+// series.
 inline SineCosine sine_cosine(double x) {
   constexpr double half_pi[4] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54,
                                  -0x1.f1976b7ed8fbcp-110, 0x1.4cf98e804177dp-164};
@@ -73,7 +74,7 @@ inline SineCosine sine_cosine(double x) {
   }
 }
 
-// |x - exact| in units of the last place of a double near `exact`.
+// Error |x - exact| in units of the last place of a double near `exact`.
 inline double ulps(double x, const DoubleDouble& exact) {
   int exponent;
   std::frexp(exact.hi, &exponent);

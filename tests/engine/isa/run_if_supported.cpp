@@ -1,7 +1,7 @@
-// run_if_supported ISA PROGRAM [ARGUMENT...]: runs a program that is compiled for an instruction
-// set, or says that this machine lacks it and leaves with status 77, which ctest reports as
-// skipped. Itself compiled for every processor. Where programs run in an emulator, PROGRAM is the
-// emulator.
+// run_if_supported ISA PROGRAM [ARGUMENT...]: run a program that is compiled for an instruction
+// set. If this machine lacks the set, print that and exit with status 77, which ctest reports as
+// skipped. This program itself is compiled for every processor. If programs run in an emulator,
+// PROGRAM is the emulator.
 #include <unistd.h>
 
 #include <cstdio>

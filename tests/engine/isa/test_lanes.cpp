@@ -1,6 +1,6 @@
-// Lanes and their elementary functions, compiled and run for one instruction set: every operation
-// lane by lane on different numbers against the same on doubles, sine and cosine against a
-// double-double reference, and the promise that a number has the same bits alone and in any lane of
+// Lanes and their elementary functions, compiled and run for one instruction set. Every operation
+// on different numbers in each lane is compared with the same operation on doubles, and sine and
+// cosine with a double-double reference. A number must have the same bits alone and in any lane of
 // any width.
 #include <doctest/doctest.h>
 
@@ -27,9 +27,9 @@ constexpr double inf = std::numeric_limits<double>::infinity(),
                  not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double denormal = std::numeric_limits<double>::denorm_min(),
                  largest = std::numeric_limits<double>::max();
-constexpr double far = 0x1p20 * std::numbers::pi / 2;  // beyond, the library takes over
+constexpr double far = 0x1p20 * std::numbers::pi / 2;  // larger arguments are left to the library
 
-// f.operator()<W>() for each width that a register of this instruction set has.
+// Call f.operator()<W>() for each width of this instruction set's registers.
 template <class F>
 void for_each_width(F&& f) {
   f.template operator()<1>();
@@ -45,13 +45,13 @@ L<W> lanes(Draw&& draw) {
   return x;
 }
 
-// Equal as bits; all NaN are one.
+// True if equal as bits; all NaN count as equal.
 bool same(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) ||
          (std::isnan(a) && std::isnan(b));
 }
 
-// Ordinary numbers, every tenth one special, every tenth any bits at all.
+// Ordinary numbers; every tenth is special, every tenth has random bits.
 struct AnyNumber {
   std::mt19937_64 random;
   double operator()() {
@@ -116,7 +116,7 @@ TEST_CASE("fused products round once where the processor can, and everywhere ali
     for (int round = 0; round < 20000; ++round) {
       const L<W> a = lanes<W>(draw), b = lanes<W>(draw);
       L<W> c = lanes<W>(draw);
-      if (round % 2) c = -(a * b);  // what is left is the product's rounding error
+      if (round % 2) c = -(a * b);  // leaves the rounding error of the product
       const L<W> sum = mul_add(a, b, c), difference = nmul_add(a, b, -c);
       for (int i = 0; i < W; ++i) {
         const double once = std::fma(a[i], b[i], c[i]), twice = a[i] * b[i] + c[i],
@@ -127,7 +127,7 @@ TEST_CASE("fused products round once where the processor can, and everywhere ali
       }
     }
     CHECK(wrong == 0);
-    CHECK(differs > 1000 * W);  // the data tell the two apart
+    CHECK(differs > 1000 * W);  // the data distinguish both results
   });
 }
 
@@ -165,11 +165,11 @@ TEST_CASE("square roots are exactly rounded, whole numbers the nearest, angles o
 }
 
 TEST_CASE("the reference knows sines and cosines") {
-  // sin 1 = 0.84147098480789650665250232163030, as two doubles.
+  // Reference: sin 1 = 0.84147098480789650665250232163030, as two doubles.
   const auto one = reference::sine_cosine(1).sine;
   CHECK(one.hi == 0x1.aed548f090ceep-1);
   CHECK(std::abs(one.lo - 0x1.06374f484e288p-59) < 0x1p-104);
-  // s^2 + c^2 = 1 to 2^-100, with k up to the largest that is used.
+  // s^2 + c^2 = 1 to 2^-100, with k up to the largest that occurs.
   std::mt19937_64 random(3);
   std::uniform_real_distribution<double> angle(-far, far);
   double worst = 0;
@@ -181,8 +181,8 @@ TEST_CASE("the reference knows sines and cosines") {
   CHECK(worst < 0x1p-100);
 }
 
-// Half an ulp is the last rounding; the terms behind the first, at most a fifth of it, bring their
-// own.
+// The last rounding is half an ulp. Terms after the first are at most a fifth of it and add their
+// own rounding.
 TEST_CASE("sine and cosine are right to 0.9 units in the last place") {
   constexpr int W = lanes_of(own_isa);
   std::mt19937_64 random(4);
@@ -214,7 +214,7 @@ TEST_CASE("sine and cosine are right to 0.9 units in the last place") {
   CHECK(worst([&] { return std::ldexp(unit(random), -int(random() % 1070)); }) < 0.9);
   CHECK(worst([&] { return close_to_multiples(half_pi, 0); }) < 0.9);
   CHECK(worst([&] { return close_to_multiples(half_pi, 1); }) < 0.9);
-  // Where the two change places.
+  // Boundary between the sine's and the cosine's branches.
   CHECK(worst([&] { return close_to_multiples(half_pi / 2, 1); }) < 0.9);
 }
 
@@ -277,7 +277,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a number has the same bits alone and in any lane") {
-  // A bit of everything, in one expression.
+  // A mixture of all operations, in one expression.
   const auto step = []<int W>(const L<W>& x, const L<W>& y) {
     L<W> s, c;
     sin_cos(x, s, c);
@@ -290,8 +290,8 @@ TEST_CASE("a number has the same bits alone and in any lane") {
   for_each_width([&]<int W>() {
     int wrong = 0;
     for (int round = 0; round < 20000; ++round) {
-      // Most states are ordinary; some have angles that leave the common path, so that their
-      // neighbors take it.
+      // Most numbers are ordinary. Some are angles that leave the common branch, and their
+      // neighbors with them.
       const auto draw = [&] {
         return std::uniform_real_distribution<double>(-1, 1)(random) *
                (random() % 20 ? 7.0 : std::ldexp(1.0, int(random() % 200)));
