@@ -537,7 +537,7 @@ TEST_CASE(
               .maxCoeff() < 1e-11);
     const Eigen::VectorXd z = D.transpose() * random_normal(rng, m, 1), f = P * (Q.transpose() * z);
     CHECK((D.transpose() * f - z).cwiseAbs().maxCoeff() < 1e-10 * z.cwiseAbs().maxCoeff());
-    // Friction that is 1e4 times as compliant as springs, squared.
+    // Friction with 1e4^2 times the compliance of springs.
     Eigen::VectorXd give = Eigen::VectorXd::Ones(m);
     give.tail(frictions).setConstant(1e-4);
     const Eigen::MatrixXd scaled = give.asDiagonal() * D;
@@ -624,8 +624,8 @@ TEST_CASE("what rests on more points than it needs pushes as it would if all gav
     for (ConstraintRow& row : giving.rows) row.compliance = 1e-7;
     REQUIRE(solver.solve(giving, soft).status == SolverStatus::solved);
     for (std::size_t i = 0; i < s.f.size(); ++i) {
-      // Of loads of about 1, with compliances of 1e-7 of admittances down to 0.1, in unfavorable
-      // positions.
+      // Tolerance for loads of about 1 and compliances of 1e-7 of admittances down to 0.1, in
+      // unfavorable positions.
       CHECK(std::abs(s.f[i] - soft.f[i]) <= 1e-4);
       at_bounds += s.classes[i] != RowClass::clamping;
     }

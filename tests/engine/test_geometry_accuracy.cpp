@@ -1,5 +1,5 @@
-// Answers against exact ones, a few poses of every pair; `python benchmarks/accuracy_geometry.py`
-// compares 10,000 of each.
+// Query results against exact ones, for a few poses of every pair of shapes. `python
+// benchmarks/accuracy_geometry.py` compares 10,000 poses of each.
 #include <doctest/doctest.h>
 
 #include "geometry/directions.h"
@@ -32,7 +32,7 @@ TEST_CASE("distance, points and normal of every pair are exact") {
   CHECK(compared >= 35 * (n - n / 20 - 1));
 }
 
-// The reference knows a wrong answer: each entry moved by 1e-8 is found out.
+// The reference detects an error of 1e-8 in each entry.
 TEST_CASE("errors are seen") {
   RandomShapes random;
   for_all_pairs([&](ShapeType a, ShapeType b) {
@@ -57,7 +57,8 @@ TEST_CASE("errors are seen") {
   });
 }
 
-// A longer way out of an overlap is told from the shortest, however well its points fit it.
+// The reference distinguishes a longer separating translation from the shortest one, however well
+// the points fit.
 TEST_CASE("of overlapping shapes all directions are looked at") {
   const Shape A = Shape::box({0.3, 0.3, 0.3}), B = Shape::cylinder(0.2, 0.4);
   const SE3d X(Mat3d::identity(), {0.05, 0.02, 0.1});

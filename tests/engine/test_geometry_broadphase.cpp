@@ -1,4 +1,4 @@
-// The tree of boxes gives what brute force gives, and nothing is allocated on the way.
+// The bounding volume tree has the same results as brute force, without allocations.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ void compare(const AabbTree& tree, const std::vector<Aabb>& boxes, Query&& query
     if (near(boxes[i])) expected.push_back(static_cast<int>(i));
   std::sort(found.begin(), found.end());
   CHECK(found == expected);
-  // A visit that says stop is the last one.
+  // A visit that returns true is the last one.
   int visits = 0;
   CHECK(query(tree, [&](int) { return ++visits, true; }) == !expected.empty());
   CHECK(visits == (expected.empty() ? 0 : 1));
@@ -43,7 +43,7 @@ TEST_CASE("visit_near agrees with brute force") {
   std::uniform_real_distribution<double> u(-1.2, 1.2);
   for (int n : {1, 2, 3, 7, 100, 3000}) {
     std::vector<Aabb> boxes = random_boxes(engine, n, 0.05);
-    if (n == 100) {  // a floor, everything, and many at one place
+    if (n == 100) {  // a floor, a body that contains everything, and many bodies at one place
       boxes[5] = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, -0.9}};
       boxes[6] = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
       for (int i = 20; i < 60; ++i) boxes[static_cast<std::size_t>(i)] = boxes[19];

@@ -1,5 +1,5 @@
-// The closest pieces of bodies that are apart: against all pairs of triangles, on any instruction
-// set, whatever is known to begin with.
+// Closest pieces of separated bodies, against all pairs of triangles, on every instruction set and
+// with any prior knowledge.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ PackedBody packed(const Compound& compound) {
   return {compound.packed().nodes.data(), compound.packed().triangles.data()};
 }
 
-// The nearest of the pairs that a descent tells, each asked by itself; none where one of them
+// Closest of the pairs that a descent visits, with a separate query for each pair; none if a pair
 // overlaps.
 template <Isa isa>
 std::optional<PieceWitness> nearest(const Compound& A, const Compound& B, const SE3d& X_AB,
@@ -68,8 +68,8 @@ Vec3d unit(RandomMeshes& random) {
 
 }  // namespace
 
-// 1e-10 of the size: queries of two needles, of a width of down to 1e-11 of their length, end
-// within it.
+// 1e-10 of the size: queries of two needles, with widths down to 1e-11 of their length, end within
+// this tolerance.
 TEST_CASE(
     "the least distance is that of all pairs of triangles, with any direction to begin with") {
   RandomMeshes random;
@@ -95,7 +95,8 @@ TEST_CASE(
             distance = std::min(distance, of_pair(truth, i, j).distance());
           }
         const SE3d X_AB = A.X_W.inverse() * B.X_W;
-        // None; that of the nearest points; any; and the distance of a pair as a limit.
+        // No prior knowledge; the direction of the closest points; a random direction; a pair's
+        // distance as limit.
         NearestSoFar known[4];
         const PieceWitness whole = closest_pieces(a, SE3d(), b, X_AB);
         known[1].n = whole.witness.normal, known[2].n = unit(random);
@@ -118,8 +119,8 @@ TEST_CASE(
                       });
         overlapping += meets;
         if (meets || distance <= certain * scale) continue;
-        // Of the pairs that share it the lowest numbers, whatever is remembered or known, in either
-        // order.
+        // Among pairs with the same distance the one with the lowest numbers is returned, for any
+        // cache or prior knowledge and in either order.
         CHECK(std::fabs(closest_pieces(a, A.X_W, b, B.X_W).witness.distance - distance) <
               1e-10 * scale);
         const PieceWitness cold = closest_pieces(a, A.X_W, b, B.X_W),
@@ -140,7 +141,7 @@ TEST_CASE(
       }
   CHECK(apart > 300);
   CHECK(overlapping > 20);
-  CHECK(told < 3 * apart);  // mostly the one
+  CHECK(told < 3 * apart);  // mostly one pair
 }
 
 TEST_CASE("bodies of all kinds, far from the origin of their frames, against all pairs of pieces") {
@@ -187,7 +188,8 @@ TEST_CASE("bodies of all kinds, far from the origin of their frames, against all
 
 TEST_CASE(
     "where hundreds of pairs share the least distance, the one with the lowest numbers is told") {
-  // Two plates of 288 triangles each, parallel: all that lie over each other.
+  // Two parallel plates of 288 triangles each: all triangles that face each other have the same
+  // distance.
   const Triangles plate = box_triangles({0.5, 0.5, 0.01}, 12);
   const Placed A{mesh_of(plate), SE3d()};
   Placed B{mesh_of(plate), SE3d{Mat3d::identity(), {0.013, 0.021, 0.12}}};

@@ -21,7 +21,7 @@ SE3d moved(const SE3d& X, int k, double t) {
   return X * exp_motion(V);
 }
 
-// distance, normal, p_WA, p_WB.
+// Flatten a witness: distance, normal, p_WA, p_WB.
 Numbers flat(const Witness& w) {
   Numbers x{w.distance};
   for (const Vec3d& v : {w.normal, w.p_WA, w.p_WB})
@@ -33,7 +33,7 @@ struct Comparison {
   int compared = 0, jumped = 0;
   bool jumps = false;
 
-  // 1e-7 of the largest entry: what Ridders differences of queries polished to 1e-12 give with
+  // 1e-7 of the largest entry: accuracy of Ridders differences of queries polished to 1e-12, with
   // steps of 1e-4 and more.
   template <class Query>
   void check(const WitnessRate& rate, const PieceWitness& at, double step, Query&& query) {
@@ -41,7 +41,7 @@ struct Comparison {
                   expected = ridders(
                       [&](double t) {
                         const PieceWitness x = query(t);
-                        // Pieces that share what touches may stand in for each other.
+                        // The pair may change between pieces that share the touching feature.
                         jumps |= norm(x.witness.normal - at.witness.normal) +
                                      norm(x.witness.p_WA - at.witness.p_WA) >
                                  0.1;
@@ -63,7 +63,7 @@ double room_of(const WitnessDerivatives& d) {
   return std::min({d.A.slide, d.A.tilt(), d.B.slide, d.B.tilt()});
 }
 
-// A surface with vertex v moved along axis k.
+// Copy a surface with vertex v displaced along axis k.
 std::shared_ptr<const TriangleMesh> with_moved_vertex(const TriangleMesh& mesh, int v, int k,
                                                       double t) {
   std::vector<Vec3d> vertices = mesh.vertices();
@@ -104,8 +104,8 @@ TEST_CASE("twists of compound bodies of every kind, apart and overlapping") {
   CHECK(all.jumped < all.compared / 2);
 }
 
-// Ways out along a face's normal whose end is an edge, too: their touching surfaces have another
-// normal than the way.
+// Includes separating translations along a face's normal that end at an edge: the normal of the
+// touching surfaces is then different from the direction.
 TEST_CASE("ways out of a surface: twists, vertices, scale and sizes") {
   RandomBodies random;
   Comparison all;
@@ -143,7 +143,7 @@ TEST_CASE("ways out of a surface: twists, vertices, scale and sizes") {
               X_WB);
         });
     all.check(d.scale[1], w, step, [&](double t) {
-      // About the body's origin, in the part's frame.
+      // Scale about the body's origin, in the part's frame.
       std::vector<Vec3d> vertices = mesh->vertices();
       for (Vec3d& v : vertices) v = X_PB.inverse() * ((1 + t) * (X_PB * v));
       return closest_pieces(shape, X_WA,
@@ -173,7 +173,7 @@ TEST_CASE("where two pieces are as close, derivatives are one-sided") {
           (x == 0));
     CHECK(w.piece_A == (x == 0 ? 0 : 1));
   }
-  // The same piece twice is no tie.
+  // The same piece twice is not degenerate.
   const Compound twice(std::vector<Compound::Part>{{ball, at(0.5), 0}, {ball, at(0.5), 0}});
   const PieceWitness w = closest_pieces(twice, SE3d(), ball, SE3d());
   CHECK_FALSE(piece_derivatives(w, twice, SE3d(), ball, SE3d()).one_sided);

@@ -1,5 +1,5 @@
-// Bodies of many pieces that nobody would like: needles, duplicates, faces without an area, sizes
-// from 1e-4 to 1e3 m, poses far away.
+// Hostile bodies of many pieces: needles, duplicates, degenerate faces, sizes from 1e-4 to 1e3 m,
+// poses far away.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool is_finite(const WitnessRate& r) {
   return is_finite(Witness{r.distance, r.p_WA, r.p_WB, r.normal});
 }
 
-// Every query and derivative of a pair of bodies is finite and agrees with the others.
+// Check that all queries and derivatives of a pair of bodies are finite and consistent.
 PieceWitness survey(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
                     double scale) {
   const PieceWitness w = closest_pieces(A, X_WA, B, X_WB);
@@ -45,8 +45,7 @@ PieceWitness survey(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& 
   return w;
 }
 
-// A box's surface, spoilt: its vertices double, its faces in any order with others between that
-// have no area.
+// Surface of a box with repeated vertices and shuffled faces, among them degenerate ones.
 Triangles spoilt(Triangles t, RandomBodies& random) {
   const int n = static_cast<int>(t.vertices.size());
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) t.vertices.push_back(t.vertices[i]);
@@ -101,8 +100,8 @@ TEST_CASE("a spoilt box of any size has the sign of the box against shapes of an
 TEST_CASE("needles, folded and crossing sheets, fans with ends: nothing but finite answers") {
   RandomBodies random;
   for (int i = 0; i < 60; ++i) {
-    // A soup: any three of few vertices, long and thin, some of them flat, folded onto others,
-    // edges shared by many.
+    // A soup: triangles of any three out of few vertices, long and thin, some of them flat or
+    // folded onto others, with edges shared by many.
     const double thin = std::pow(10, random.uniform(-10, 0));
     std::vector<Vec3d> vertices;
     for (int k = 0; k < 12; ++k)
@@ -122,7 +121,7 @@ TEST_CASE("needles, folded and crossing sheets, fans with ends: nothing but fini
     const Shape shape = i % 7 ? random.small_shape() : Shape::half_space();
     survey(soup, random.pose(0.3), shape, random.pose(0.3), 1);
     survey(other, random.pose(0.3), soup, random.pose(0.3), 3);
-    survey(soup, SE3d(), soup, i % 2 ? SE3d() : SE3d(random.pose(1).R, {}), 3);  // onto itself
+    survey(soup, SE3d(), soup, i % 2 ? SE3d() : SE3d(random.pose(1).R, {}), 3);  // against itself
   }
 }
 
@@ -151,7 +150,7 @@ TEST_CASE("many points at one place, terrain of cliffs, half-spaces in a compoun
   }
 }
 
-// 1e5 triangles, 1e5 points: trees miss nothing.
+// 1e5 triangles and 1e5 points: trees miss nothing.
 TEST_CASE("large bodies: the ball's surface is the ball") {
   const int n = 92;  // 12 n^2 triangles
   const Triangles t = ball_triangles(0.5, n);
@@ -162,7 +161,7 @@ TEST_CASE("large bodies: the ball's surface is the ball") {
     SE3d X;
     X.p = random.uniform(0.6, 2) * random.pose(1).R.col(0);
     const Shape small = Shape::sphere(0.05);
-    // A chord of 0.5 / n * 2 sags by less than its square.
+    // The sagitta of a chord of 0.5 / n * 2 is less than its square.
     CHECK(closest_pieces(ball, SE3d(), small, X).witness.distance ==
           doctest::Approx(norm(X.p) - 0.55).epsilon(1e-3));
     CHECK(closest_pieces(cloud, SE3d(), small, X).witness.distance ==

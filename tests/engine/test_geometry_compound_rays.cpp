@@ -50,7 +50,7 @@ TEST_CASE("no ray passes a closed surface, also not along the edges of its trian
   const Shape solid = Shape::box(half);
   for (int i = 0; i < 300; ++i) {
     const SE3d X = i % 2 ? random.pose(3) : SE3d();
-    // Through vertices and edges of the grid.
+    // Rays through vertices and edges of the grid.
     const Vec3d at(0.25 * std::floor(random.uniform(-1, 2)),
                    0.2 * std::floor(random.uniform(-1, 2)), i % 3 ? 0.0 : 0.1);
     Ray ray;
@@ -64,7 +64,7 @@ TEST_CASE("no ray passes a closed surface, also not along the edges of its trian
   }
 }
 
-// 1e-12: heights and corners of 1 m; the grid's triangles round to 1e-16.
+// 1e-12: heights and corners of 1 m; the grid's triangles are rounded at 1e-16.
 TEST_CASE("a box that rests on many triangles: all normals up, its four corners among the points") {
   RandomBodies random;
   const int n = 12;

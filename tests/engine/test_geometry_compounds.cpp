@@ -1,5 +1,5 @@
-// Bodies of many pieces: trees against brute force, invariants, surfaces against the convex shapes
-// that they enclose.
+// Bodies of many pieces: trees against brute force, invariants, and surfaces against the convex
+// shapes that they enclose.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -31,8 +31,8 @@ bool clears(const Body& A, int n_A, const SE3d& X_WA, const Body& B, int n_B, co
   return true;
 }
 
-// Over all pairs of pieces, asked one by one: the least distance; where bodies with surfaces meet,
-// the shortest way out of a pair that clears all, if one does.
+// Least distance over all pairs of pieces, by separate queries. If bodies with surfaces overlap,
+// the shortest separating translation of a pair that separates all pairs, if any.
 PieceWitness brute_force(const Body& A, int n_A, const SE3d& X_WA, const Body& B, int n_B,
                          const SE3d& X_WB, bool has_surface, bool& is_stuck) {
   is_stuck = false;
@@ -59,9 +59,9 @@ PieceWitness brute_force(const Body& A, int n_A, const SE3d& X_WA, const Body& B
 
 }  // namespace
 
-// Of pairs of triangles that share the least distance up to rounding, as those about an edge or a
-// corner do, the one with the lowest numbers is told: distances of 1 m and their queries round to
-// less than 1e-14.
+// If several pairs of triangles have the least distance up to rounding, as around an edge or a
+// corner, the query returns the pair with the lowest numbers. Distances of 1 m and their queries
+// are rounded at less than 1e-14.
 TEST_CASE(
     "the closest pieces are those of brute force, to the last bit but for ties, with and without a "
     "memory") {
@@ -74,7 +74,7 @@ TEST_CASE(
       const Compound A = random.compound(kind_A);
       PieceCache cache;
       for (int i = 0; i < 4; ++i) {
-        // Against a shape, a half-space now and then; else a compound.
+        // Against a shape, sometimes a half-space, or against a compound.
         const Shape shape = i % 4 == 0 ? Shape::half_space() : random.small_shape();
         const Compound compound = random.compound(std::max(kind_B, 0));
         const Body B = kind_B < 0 ? Body(shape) : Body(compound);
@@ -109,7 +109,7 @@ TEST_CASE(
           CHECK(w.piece_B == expected.piece_B);
           CHECK(largest_difference(w.witness, expected.witness) == 0);
         }
-        // Again, from what it remembers; and the other way round.
+        // Again, with the cache, and in the other order.
         const PieceWitness again = closest_pieces(A, X_WA, B, X_WB, &cache),
                            other = closest_pieces(B, X_WB, A, X_WA);
         CHECK(largest_difference(w.witness, again.witness) == 0);
@@ -165,7 +165,7 @@ TEST_CASE(
       }
 }
 
-// 1e-11: the pieces' own queries end to some 1e-12, and poses of 3 m round.
+// 1e-11: the pieces' own queries end at about 1e-12, and poses of 3 m are rounded.
 TEST_CASE("bodies moved together keep distance and points, whichever is first") {
   RandomBodies random;
   for (int kind_A = 0; kind_A < RandomBodies::n_kinds; ++kind_A)
@@ -189,8 +189,8 @@ TEST_CASE("bodies moved together keep distance and points, whichever is first") 
       }
 }
 
-// Outside, a closed convex surface is the convex shape; inside, shallow over the middle of a face,
-// too.
+// A closed convex surface has the distances of the convex shape, outside and for shallow
+// penetration over the middle of a face.
 TEST_CASE("the surface of a convex body is that body") {
   RandomBodies random;
   Triangles ball = ball_triangles(0.4, 6);
@@ -292,8 +292,8 @@ TEST_CASE(
   CHECK(inside < 380);
 }
 
-// 1e-12: a plane's distance from shapes below 1 m in a pose of 2 m rounds to some 1e-15; curved
-// pairs are polished to 1e-12.
+// 1e-12: the distance of a plane from shapes below 1 m in a pose of 2 m is rounded at about 1e-15;
+// curved pairs are polished to 1e-12.
 TEST_CASE(
     "edges between coplanar triangles give no normals of their own: shapes slide over a flat "
     "grid") {
@@ -319,7 +319,7 @@ TEST_CASE(
     X_GS.p.z += height - lowest;
     const double highest = (X_GS * support(shape, transpose_times(X_GS.R, Vec3d(0, 0, 1)))).z;
     for (const Compound* ground : {&terrain, &mesh}) {
-      if (ground == &mesh && highest < 0) continue;  // wholly behind an open surface
+      if (ground == &mesh && highest < 0) continue;  // entirely behind an open surface
       CAPTURE(i);
       CAPTURE(height);
       CAPTURE(highest);
@@ -340,15 +340,16 @@ TEST_CASE(
   }
 }
 
-// The distance is continuous as a ball goes round a box that is a mesh, edges and corners included:
-// it grows by no more than the ball moves, times what the change of way out allows there.
+// The distance is continuous while a ball moves around a mesh of a box, edges and corners included.
+// It increases by at most the ball's displacement, times a factor where the separating direction
+// changes.
 TEST_CASE("around edges and corners of a box the normals stay between those of its sides") {
   RandomBodies random;
   const Vec3d half(0.5, 0.4, 0.3);
   const Shape solid = Shape::box(half), ball = Shape::sphere(0.1);
   const Compound surface(mesh_of(box_triangles(half, 5)));
   for (int i = 0; i < 800; ++i) {
-    // A ball that meets the box by less than its radius, its center outside.
+    // A ball that penetrates the box by less than its radius, with its center outside.
     const Vec3d direction = random.pose(1).R.col(0);
     const Vec3d p(std::clamp(2 * direction.x, -half.x, half.x),
                   std::clamp(2 * direction.y, -half.y, half.y),
@@ -380,7 +381,7 @@ TEST_CASE("terrain is the mesh of its triangles") {
                                                      random.uniform(0, 0.5)});
     const PieceWitness of_field = closest_pieces(Compound(field), X_WF, shape, X_WS),
                        of_mesh = closest_pieces(Compound(mesh), X_WF, shape, X_WS);
-    // Wholly below; the mesh is open.
+    // Entirely below; the mesh is open.
     if (of_mesh.witness.distance > 0 && of_field.witness.distance < 0) continue;
     CHECK(of_field.piece_A == of_mesh.piece_A);
     CHECK(largest_difference(of_field.witness, of_mesh.witness) == 0);

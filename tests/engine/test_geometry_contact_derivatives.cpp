@@ -1,5 +1,5 @@
-// Derivatives of closest points against Ridders differences of the query itself, and what holds of
-// them exactly.
+// Derivatives of closest points against Ridders differences of the query itself, and exact
+// identities.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 using namespace robosim;
 using namespace robosim::testing;
 
-// Of 1e-7 relative; steps stay on the features that touch. Deep inside other features may be as
-// deep, and the query change over to them: such poses, told by a jump of the normal, are left out,
-// and are few.
+// 1e-7 relative; the steps keep the touching features. Deep inside, other features may have equal
+// depth and the query may switch to them. Such poses, detected by a jump of the normal, are left
+// out; they are few.
 TEST_CASE("derivatives are those of the query: poses, sizes, scale, vertices") {
   RandomShapes random;
   const int n = repeats(20, 60);
@@ -46,7 +46,7 @@ TEST_CASE("derivatives are those of the query: poses, sizes, scale, vertices") {
   CHECK(all_overlapping >= pairs * n / 12);
 }
 
-// Also where the derivatives are one-sided.
+// Includes one-sided derivatives.
 TEST_CASE("what holds of every contact: rigid motions, the order of the shapes, the gap's slope") {
   RandomShapes random;
   for_all_pairs([&](ShapeType a, ShapeType b) {
@@ -57,8 +57,8 @@ TEST_CASE("what holds of every contact: rigid motions, the order of the shapes, 
       const Witness w = signed_distance(A, X_WA, B, X_WB);
       if (!std::isfinite(w.distance)) continue;
       const WitnessDerivatives d = witness_derivatives(w, A, X_WA, B, X_WB);
-      // Moved together, all moves with them: a twist of W is R^T v, R^T omega of a frame at the
-      // origin of W.
+      // If both shapes move together, the witness moves with them. A twist of W is R^T v, R^T omega
+      // of a frame at the origin of W.
       const Vec3d v(0.3, -0.2, 0.5), omega(0.7, 0.4, -0.6);
       Numbers together(10), expected{0};
       for (int side = 0; side < 2; ++side) {
@@ -76,7 +76,7 @@ TEST_CASE("what holds of every contact: rigid motions, the order of the shapes, 
       for (const Vec3d& x :
            {cross(omega, w.normal), v + cross(omega, w.p_WA), v + cross(omega, w.p_WB)})
         for (int k = 0; k < 3; ++k) expected.push_back(x[k]);
-      // Columns may be large, where surfaces nearly have a common center of curvature.
+      // Columns may be large if surfaces nearly have a common center of curvature.
       double largest = 1;
       for (int c = 0; c < 12; ++c)
         for (const double x : flat(d.twist[c])) largest = std::max(largest, std::fabs(x));
@@ -120,15 +120,15 @@ TEST_CASE("points of curved shapes fit their normal to the last digits") {
       if (s.kind != FeatureKind::curved) CHECK(std::fabs(std::fabs(p.z) - A.half_length) < 1e-14);
       if (s.kind == FeatureKind::face || s.slide < 1e-6 || s.tilt() < 1e-3) continue;
       CHECK(std::fabs(rho - A.radius) < 1e-13);
-      // The normal stands on the axis.
+      // The normal intersects the axis.
       CHECK(std::fabs(p.x * n.y - p.y * n.x) < 1e-12 * std::hypot(n.x, n.y));
       if (s.kind == FeatureKind::curved) CHECK(std::fabs(n.z) < 1e-12);
     }
   }
 }
 
-// A ridge, so slightly bent that all of it is near the plane of support, but none of the faces
-// beside.
+// A ridge with so little curvature that all of it is near the supporting plane, but none of the
+// adjacent faces.
 TEST_CASE("the edge of a convex mesh is that which holds the point, among many that are near") {
   std::vector<Vec3d> points;
   for (int i = -4; i <= 4; ++i) points.push_back({0.1 * i, 0, -1e-5 * (0.1 * i) * (0.1 * i)});

@@ -1,5 +1,5 @@
-// The factored form of contact derivatives: products with it are products with the dense
-// derivatives, which are compared with differences elsewhere.
+// Factored form of contact derivatives: its products are products with the dense derivatives, which
+// are compared with differences elsewhere.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ WitnessRate scaled(double s, const WitnessRate& a) {
   return {s * a.distance, s * a.normal, s * a.p_WA, s * a.p_WB};
 }
 
-// Every third pose is special: frames aligned, so that faces, edges and axes are parallel.
+// Every third pose is special: frames are aligned, so that faces, edges and axes are parallel.
 template <class F>
 void for_all_poses(F&& f) {
   RandomShapes random;

@@ -30,8 +30,8 @@ Vec3d random_unit() {
   }
 }
 
-// Closed, outward, convex to the last bit: no vertex is strictly above a face. Every point is
-// inside.
+// Check that a hull is closed, outward and convex to the last bit: no vertex is strictly above a
+// face, and every point is inside.
 void check_hull(const ConvexMesh& mesh, const std::vector<Vec3d>& points) {
   std::map<std::pair<int, int>, int> edges;
   for (const auto& f : mesh.faces) {
@@ -53,7 +53,7 @@ void check_hull(const ConvexMesh& mesh, const std::vector<Vec3d>& points) {
 }  // namespace
 
 TEST_CASE("orientation is exact") {
-  // Integers, shifted so that differences round: the sign must be that of integer arithmetic.
+  // Integers, shifted so that differences are rounded. The sign must be that of integer arithmetic.
   int zeros = 0;
   for (int i = 0; i < 20000; ++i) {
     long long p[4][3];
@@ -72,7 +72,7 @@ TEST_CASE("orientation is exact") {
     CHECK(orientation(q[0], q[1], q[2], q[3]) == (det > 0) - (det < 0));
     zeros += det == 0;
   }
-  CHECK(zeros > 500);  // the degenerate case was met
+  CHECK(zeros > 500);  // the degenerate case has occurred
   // One bit above a plane through points whose differences are not exact.
   const Vec3d a(0.1, 0.1, 0.1), b(12.3, 0.1, 0.1), c(0.1, 1e-7, 0.1);
   CHECK(orientation(a, b, c, {5, 0.05, std::nextafter(0.1, 1)}) == -1);
@@ -91,7 +91,7 @@ TEST_CASE("hulls of clouds, spheres, grids and needles are exactly convex") {
     for (Vec3d& p : cloud) p.x *= 1e-3, p.z *= 1e3;
     check_hull(convex_hull_mesh(cloud), cloud);
   }
-  // A grid: most points lie on faces and edges. Hardly more than the corners are left.
+  // A grid: most points lie on faces and edges. The hull has few vertices beyond the corners.
   std::vector<Vec3d> grid;
   for (int i = 0; i < 7; ++i)
     for (int j = 0; j < 7; ++j)
@@ -104,15 +104,15 @@ TEST_CASE("hulls of clouds, spheres, grids and needles are exactly convex") {
   CHECK(cube.volume == doctest::Approx(0.216).epsilon(1e-12));
   CHECK(norm(cube.centroid - Vec3d(0.3, 0.3, 0.3)) < 1e-12);
   CHECK(cube.ball.radius == doctest::Approx(0.3 * std::sqrt(3)).epsilon(1e-9));
-  // The same grid turned: its faces are flat but for rounding.
+  // The same grid rotated: its faces are flat except for rounding.
   const double c = std::cos(0.3), s = std::sin(0.3);
   for (Vec3d& p : grid) p = Vec3d(c * p.x - s * p.y, s * p.x + c * p.y, p.z + 1);
   check_hull(convex_hull_mesh(grid), grid);
 }
 
 TEST_CASE("tables of directions find what brute force finds") {
-  // 1e-9: a needle of that thickness; its points differ by far less than the borders between cells
-  // are wide.
+  // 1e-9: a needle of that thickness, whose points differ by far less than the width of a cell's
+  // border.
   for (const double thin : {1.0, 0.1, 1e-6, 1e-9})
     for (const int n : {13, 30, 300, 3000}) {
       std::vector<Vec3d> points;
@@ -120,7 +120,7 @@ TEST_CASE("tables of directions find what brute force finds") {
         const Vec3d u = random_unit();
         points.push_back({u.x, 0.5 * u.y, thin * u.z});
       }
-      // a crowded flat top.
+      // A crowded flat top.
       for (int i = 0; i < n; ++i) points.push_back({uniform(-0.3, 0.3), uniform(-0.3, 0.3), thin});
       const SupportTable table(points);
       for (int i = 0; i < 1000; ++i) {
@@ -131,18 +131,18 @@ TEST_CASE("tables of directions find what brute force finds") {
         if (i % 4 == 2) d = {1e-9 * d.x, 1e-12 * d.y, d.z};
         double reach = -INFINITY;
         for (const Vec3d& v : points) reach = std::max(reach, dot(d, v));
-        // Any length finds the same.
+        // The result does not depend on the length of d.
         const Vec3d found = points[static_cast<std::size_t>(table.farthest(points, d))];
         CHECK(std::fabs(dot(d, found) - reach) < 4e-16);
         for (const double length : {0x1p-1040, 0x1p-900, 0x1p900}) {
           const Vec3d other = points[static_cast<std::size_t>(table.farthest(points, length * d))];
           if (length > 0x1p-1000) CHECK(dot(d, other) == dot(d, found));
-          CHECK(std::fabs(dot(d, other) - reach) < 1e-3);  // few bits are left of the shortest
+          CHECK(std::fabs(dot(d, other) - reach) < 1e-3);  // the shortest has few bits left
         }
       }
     }
-  // Points are found as they were when the table was built first: a copy of a mesh has a table of
-  // its own.
+  // A support table refers to the points for which it was built: a copy of a mesh has its own
+  // table.
   std::vector<Vec3d> ball;
   for (int i = 0; i < 100; ++i) ball.push_back(random_unit());
   const ConvexMesh mesh = convex_hull_mesh(ball);
@@ -163,7 +163,7 @@ TEST_CASE("the smallest ball is the smallest") {
     double farthest = 0;
     for (const Vec3d& p : points) farthest = std::max(farthest, norm(p - ball.center));
     CHECK(farthest <= ball.radius * (1 + 1e-14));
-    // Optimal: moving the center any way makes the farthest point farther.
+    // Optimal: moving the center in any direction increases the farthest distance.
     for (int i = 0; i < 50 && n > 1; ++i) {
       const Vec3d moved = ball.center + 1e-3 * random_unit();
       double worse = 0;
@@ -191,13 +191,13 @@ TEST_CASE("what is no body is refused") {
   const Points tetrahedron{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   CHECK(convex_mesh(tetrahedron, {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {2, 0, 3}}).volume ==
         doctest::Approx(1.0 / 6));
-  // Inward.
+  // Inward faces.
   CHECK_THROWS_AS(convex_mesh(tetrahedron, {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}}),
                   std::invalid_argument);
-  // Open.
+  // Open surface.
   CHECK_THROWS_AS(convex_mesh(tetrahedron, {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}}),
                   std::invalid_argument);
-  // No vertex 4.
+  // Vertex 4 does not exist.
   CHECK_THROWS_AS(convex_mesh(tetrahedron, {{0, 2, 1}, {0, 1, 4}, {1, 2, 3}, {2, 0, 3}}),
                   std::invalid_argument);
   CHECK_THROWS_AS(Shape::sphere(-1), std::invalid_argument);

@@ -1,5 +1,5 @@
 // Families of poses in which queries have failed: flat differences, needles, apexes, parallel
-// lines. Each answer is certified (certificate.h).
+// lines. Each result is certified (certificate.h).
 #include <doctest/doctest.h>
 
 #include <string>
@@ -12,7 +12,7 @@ using namespace robosim::testing;
 
 namespace {
 
-// make(random): a scene without its size.
+// make(random) returns a scene without its size.
 template <class Make>
 void certify_family(Make&& make) {
   RandomShapes random;
@@ -31,7 +31,7 @@ void certify_family(Make&& make) {
 Vec3d vector(RandomShapes& random) {
   return {random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1)};
 }
-// Three points on a line through `on`, to `width` of their distances.
+// Three points close to a line through `on`; `width` is the distance from it.
 Shape needle(RandomShapes& random, const Vec3d& on, const Vec3d& along, double width) {
   Shape s{ShapeType::triangle};
   for (Vec3d& v : s.vertex) v = on + random.uniform(-1, 1) * along + width * vector(random);
@@ -74,7 +74,7 @@ TEST_CASE("A cone's apex on the mantle's line of another, or on a capsule") {
             0};
     s.B = random.engine() % 2 ? Shape::capsule(0.3, 0.4) : Shape::cylinder(0.3, 0.4);
     const Vec3d apex = s.X_WA * Vec3d(0, 0, s.A.half_length);
-    s.X_WB.p = apex - s.X_WB.R * Vec3d(0, 0, random.engine() % 2 ? 0.4 : 0.1);  // an end, or within
+    s.X_WB.p = apex - s.X_WB.R * Vec3d(0, 0, random.engine() % 2 ? 0.4 : 0.1);  // an end, or inside
     return s;
   });
 }
@@ -245,15 +245,15 @@ TEST_CASE(
   });
 }
 
-// By seed and number, as `python benchmarks/fuzz_geometry.py` told them; among them (37, 21140), a
-// needle of 1000 m that touches a triangle of 0.01 m, (1005, 82961), a box whose two faces lean
-// alike over a triangle, and (3022, 1184), a hull of 100,000 corners that touches to rounding. As
-// gcc draws them: another compiler may ask for the random numbers of one expression in another
-// order, and gets other scenes.
+// Scenes by seed and number, as reported by `python benchmarks/fuzz_geometry.py`. Among them are
+// (37, 21140), a needle of 1000 m that touches a triangle of 0.01 m, (1005, 82961), a box whose two
+// faces have equal tilt over a triangle, and (3022, 1184), a hull of 100,000 corners that touches
+// up to rounding. The scenes are those of gcc: another compiler may evaluate the random numbers of
+// one expression in another order, and draw other scenes.
 TEST_CASE("hostile scenes that have failed") {
   struct Failed {
     std::uint64_t seed, number;
-    std::size_t vertices_of_large = 100;  // where the scene has none of these hulls
+    std::size_t vertices_of_large = 100;  // if the scene has none of these hulls
   };
   for (const Failed& f : {Failed{37, 21140},
                           {1003, 39628},
@@ -272,7 +272,7 @@ TEST_CASE("hostile scenes that have failed") {
                           {1040, 53702},
                           {2019, 8756},
                           {3022, 1184, 100000}}) {
-    if (f.vertices_of_large > 100 && !full_scale()) continue;  // whose hull takes seconds
+    if (f.vertices_of_large > 100 && !full_scale()) continue;  // its hull takes seconds
     const Scene s = HostileScenes(f.seed, f.vertices_of_large).scene(f.number);
     RandomShapes random;
     random.engine.seed(f.number);

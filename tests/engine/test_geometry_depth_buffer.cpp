@@ -1,5 +1,5 @@
-// Depth buffers and merged points among hostile numbers: nothing outside of a buffer is written,
-// and what is seen is what lies nearest.
+// Depth buffers and merged points with hostile numbers: nothing outside of a buffer is written, and
+// the nearest point is visible.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using namespace robosim::testing;
 
 namespace {
 
-// Of any size, zero and borders of pixels included.
+// Number of any size, including zero and borders of pixels.
 double hostile(std::mt19937_64& rng) {
   std::uniform_real_distribution<double> exponent(-15, 15), unit(-1, 1);
   switch (rng() % 5) {
@@ -78,7 +78,7 @@ TEST_CASE("balls of any place and size stay within the buffer and in front of wh
       const Vec3d& c = centers[static_cast<std::size_t>(number)];
       const double radius = radii[static_cast<std::size_t>(number)];
       CHECK(c.z - radius >= 0.01);
-      // No nearer than the ball's nearest point, but for single precision, 1e-6 of the distance of
+      // No nearer than the ball's nearest point, up to single precision: 1e-6 of the distance of
       // its center.
       CHECK(1 / buffer.nearness[i] >= c.z - radius - 4e-6 * norm(c));
     }
@@ -87,7 +87,7 @@ TEST_CASE("balls of any place and size stay within the buffer and in front of wh
 }
 
 TEST_CASE("a point sees the lights that nothing stands before") {
-  // A plate of 2 m above the points, a ball beside it.
+  // A plate of 2 m above the points, and a ball beside the plate.
   const std::vector<Vec3d> corners{{-1, -1, 1}, {1, -1, 1}, {1, 1, 1},
                                    {-1, -1, 1}, {1, 1, 1},  {-1, 1, 1}},
       centers{{3, 0, 1}};
@@ -103,7 +103,7 @@ TEST_CASE("a point sees the lights that nothing stands before") {
                  sums.data());
     CHECK(sums == std::vector<float>{0, 0, 1, 0, 0, 1, 1, 1, 2, 1, 1, 1});
   }
-  // Each of two groups asks one light.
+  // Two groups with one light each.
   const std::vector<std::uint8_t> groups{0, 1, 1, 0};
   gather_light({corners, {centers, radii}}, {position, normal, groups}, lights, 2, 400, 2,
                sums.data());

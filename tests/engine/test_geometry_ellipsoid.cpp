@@ -1,5 +1,5 @@
-// Nearest and farthest points of an ellipsoid against points made from them, and against the
-// conditions that prove them.
+// Nearest and farthest points of an ellipsoid against points with known solutions, and against
+// optimality conditions.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Random {
     while (!(squared_norm(v) > 0.01 && squared_norm(v) < 1));
     return v * (1 / norm(v));
   }
-  // Round, spheroids, nearly so, discs and needles of up to 1 : 10^5.
+  // Spheres, spheroids, nearly round ones, discs and needles of up to 1 : 10^5.
   Vec3d radii(int i) {
     const double a = magnitude(-3, 1);
     switch (i % 5) {
@@ -41,7 +41,7 @@ struct Random {
         return {a * uniform(0.2, 1), a * uniform(0.2, 1), a};
     }
   }
-  // On the unit sphere: anywhere, or on planes and axes of symmetry, or all but on them.
+  // Point on the unit sphere: random, or on planes and axes of symmetry, or almost on them.
   Vec3d unit(int i) {
     Vec3d u = direction();
     for (int k = 0; k < 3; ++k)
@@ -55,15 +55,15 @@ Vec3d over(const Vec3d& a, const Vec3d& b) { return {a.x / b.x, a.y / b.y, a.z /
 double shortest(const Vec3d& a) { return std::min({a.x, a.y, a.z}); }
 double longest(const Vec3d& a) { return std::max({a.x, a.y, a.z}); }
 
-// |p - z|^2 - |p - x|^2 = sum (1 + s / a_i^2) (z_i - x_i)^2 for all z on the surface when x is on
-// it and p - x = s x_i / a_i^2: so x is a nearest point just when s >= -min a_i^2, and then p has
-// no other distance.
+// |p - z|^2 - |p - x|^2 = sum (1 + s / a_i^2) (z_i - x_i)^2 for all z on the surface if x is on the
+// surface and p - x = s x_i / a_i^2. Therefore x is a nearest point if and only if s >= -min a_i^2,
+// and then the distance is unique.
 void check_nearest(const Vec3d& a, const Vec3d& p) {
   const EllipsoidPoint q = nearest_on_ellipsoid(a, p);
   INFO("radii ", a.x, " ", a.y, " ", a.z, ", point ", p.x, " ", p.y, " ", p.z);
   const Vec3d gradient = over(over(q.x, a), a);
   const double size = longest(a) + norm(p);
-  CHECK(std::fabs(norm(over(q.x, a)) - 1) < 1e-14);  // rounding of a few operations, as all below
+  CHECK(std::fabs(norm(over(q.x, a)) - 1) < 1e-14);  // rounding of a few operations, as below
   CHECK(std::fabs(norm(q.normal) - 1) < 1e-14);
   CHECK(norm(q.normal - gradient * (1 / norm(gradient))) < 1e-14);
   CHECK(norm(p - q.x - q.distance * q.normal) < 1e-14 * size);
@@ -79,7 +79,7 @@ TEST_CASE("nearest points satisfy what proves them, wherever the point lies") {
     check_nearest(a, times(a, u) * random.uniform(0, 1));             // inside
     check_nearest(a, times(a, u) * (1 + random.magnitude(-16, -1)));  // at the surface
     check_nearest(a, u * random.magnitude(-6, 6));                    // anywhere
-    // All but at the center.
+    // Almost at the center.
     check_nearest(a, u * 1e-305);
   }
   check_nearest({1, 2, 3}, {0, 0, 0});
@@ -94,7 +94,7 @@ TEST_CASE("the distance of points made from their nearest one") {
     const Vec3d a = random.radii(i), x = times(a, random.unit(i / 5)),
                 gradient = over(over(x, a), a);
     const double least = -shortest(a) * shortest(a);
-    // Down to the center of curvature, and out; both ends also by small steps.
+    // From the center of curvature outwards; both ends also with small steps.
     const double s = i % 3 == 0 ? least * random.uniform(0, 1)
                                 : (i % 3 == 1 ? least * (1 - random.magnitude(-16, 0))
                                               : -least * random.magnitude(-12, 6));

@@ -1,5 +1,5 @@
-// Times of impact: exact ones, and against dense samples of the motion; derivatives against Ridders
-// differences.
+// Times of impact against exact ones and against dense samples of the motion; derivatives against
+// Ridders differences.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ TEST_CASE("a sweep meets both poses, its origin on a straight line") {
   }
 }
 
-// Expected times in closed form; the tolerance of 1e-9 m over the speed along the normal.
+// Expected times in closed form. The tolerance is 1e-9 m over the speed along the normal.
 TEST_CASE("exact times") {
   const Shape ball = Shape::sphere(0.5), floor = Shape::half_space(), rod = Shape::capsule(0.1, 1),
               box = Shape::box({0.5, 0.5, 0.5});
@@ -59,29 +59,29 @@ TEST_CASE("exact times") {
     CHECK(time_of_impact(ball, falls, floor, still(SE3d()), margin).t ==
           doctest::Approx(i.t).epsilon(1e-8));
   }
-  // Two balls on crossing paths; and one that passes by, by a hair.
+  // Two balls on crossing paths, and a ball that narrowly misses another.
   const Sweep right{at(-2, 0, 0), {4, 0, 0}, {0, 0, 9}}, up{at(0, -2, 0), {0, 4, 0}, {9, 0, 0}};
   CHECK(std::fabs(time_of_impact(ball, right, ball, up).t - (0.5 - 1 / std::sqrt(32))) < 1e-9);
   const Impact grazing = time_of_impact(ball, right, ball, still(at(0, 1 + 1e-6, 0)));
   CHECK(grazing.status == ImpactStatus::separated);
   CHECK(time_of_impact(ball, right, ball, still(at(0, 1 - 1e-6, 0))).status ==
         ImpactStatus::touching);
-  // A rod that turns like a clock's hand meets a ball at its tip's reach: sin(angle) = (0.1 + 0.5)
-  // / distance.
+  // A rotating rod, like a clock hand, touches a ball with its side: sin(angle) = (0.1 + 0.5) /
+  // distance.
   const Sweep turns{SE3d({{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, {}), {}, {0, 0, 1.2}};
   const Impact hand = time_of_impact(rod, turns, ball, still(at(0.3, 0.9, 0)));
   const double angle = std::atan2(0.9, 0.3) - std::asin(0.6 / std::hypot(0.3, 0.9));
   CHECK(hand.status == ImpactStatus::touching);
   CHECK(std::fabs(hand.t - angle / 1.2) < 1e-8);
-  // A box that tips over its own edge on a ramp that rises: corner (0.5, -0.5) on z = -0.6.
+  // A box that rotates over a floor below: corner (0.5, -0.5) on z = -0.6.
   const Sweep tips{SE3d(), {}, {0, 1, 0}};
   const Impact corner = time_of_impact(floor, still(at(0, 0, -0.6)), box, tips);
   CHECK(std::fabs(std::sqrt(0.5) * std::sin(corner.t + 0.7853981633974483) - 0.6) < 1e-8);
-  // A floor that turns up to a ball.
+  // A floor that rotates up to a ball.
   const Sweep tilts{SE3d(), {}, {0, 1, 0}};
   const Impact tilted = time_of_impact(floor, tilts, ball, still(at(-2, 0, 1)));
   CHECK(std::fabs(std::cos(tilted.t) - 2 * std::sin(tilted.t) - 0.5) < 1e-8);
-  // Plane against plane: straight on, and as soon as they turn.
+  // Plane against plane: at constant orientation, and immediately if they rotate.
   const Mat3d down{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}};
   CHECK(std::fabs(
             time_of_impact(floor, still(SE3d()), floor, {SE3d(down, {0, 0, 1}), {5, 0, -2}, {}}).t -
@@ -90,7 +90,7 @@ TEST_CASE("exact times") {
         0);
   CHECK(time_of_impact(floor, still(SE3d()), floor, still(SE3d())).status ==
         ImpactStatus::overlapping);
-  // Already there, and never.
+  // Initially overlapping, and never touching.
   CHECK(time_of_impact(ball, right, ball, still(at(-2, 0.5, 0))).status ==
         ImpactStatus::overlapping);
   const Impact never = time_of_impact(ball, right, box, still(at(0, 3, 0)));
@@ -98,8 +98,8 @@ TEST_CASE("exact times") {
   CHECK(never.t == 1);
 }
 
-// Never later than the first sampled overlap; at the end as near as was asked for; in the other
-// order the same.
+// Never later than the first sampled overlap, within the required gap at the end, and equal in the
+// other order.
 TEST_CASE("times of impact of every pair against samples of the motion") {
   RandomShapes random;
   int most = 0, touching_all = 0;
@@ -168,7 +168,7 @@ TEST_CASE("motions that graze, do not move or are very fast come to an end") {
           }
 }
 
-// The time itself is known to the tolerance over the speed along the normal, so differences are to
+// The error of the time is the tolerance over the speed along the normal, so differences agree to
 // 1e-6 of the largest entry.
 TEST_CASE("derivatives of the time of impact, in all four poses") {
   RandomShapes random;
@@ -214,7 +214,7 @@ TEST_CASE("no time of impact allocates") {
     const Shape A = random.shape(a), B = random.shape(b);
     const Sweep sweep_A = Sweep::between(random.pose(2), random.pose(2)),
                 sweep_B = Sweep::between(random.pose(2), random.pose(2));
-    // a convex mesh builds its table of directions when first asked.
+    // A convex mesh builds its support table on the first query.
     signed_distance(A, SE3d(), B, SE3d());
     const long before = allocations;
     impact_derivatives(time_of_impact(A, sweep_A, B, sweep_B), A, sweep_A, B, sweep_B);

@@ -1,5 +1,5 @@
-// What holds of every pair: witnesses move with the shapes, do not depend on their order, and not
-// on how they are found.
+// Invariants of every pair: witnesses move with the shapes, and depend neither on the order of the
+// shapes nor on the algorithm.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@ using namespace robosim::testing;
 
 namespace {
 
-// In W, by given functions of the pair, whichever of the shapes these have first.
+// Witness in W by given functions of the pair, for either order of the shapes in these functions.
 Witness ask(const PairFunctions& f, const Shape& A, const SE3d& X_WA, const Shape& B,
             const SE3d& X_WB) {
   const SE3d &X_W1 = f.swapped ? X_WB : X_WA, &X_W2 = f.swapped ? X_WA : X_WB;
@@ -23,8 +23,8 @@ Witness ask(const PairFunctions& f, const Shape& A, const SE3d& X_WA, const Shap
   return f.swapped ? Witness{in_W.distance, in_W.p_WB, in_W.p_WA, -in_W.normal} : in_W;
 }
 
-// Both are exact to some 1e-14; of random poses one in thousands has a normal that 1e-16 turns by
-// more than 1e-11.
+// Both are exact to about 1e-14. In a few out of thousands of random poses a change of 1e-16
+// rotates the normal by more than 1e-11.
 void check_same(const Witness& a, const Witness& b, double tolerance = 1e-11) {
   CHECK(std::fabs(a.distance - b.distance) < tolerance);
   CHECK(norm(a.normal - b.normal) < tolerance);
@@ -55,14 +55,14 @@ TEST_CASE("GJK and EPA agree with every analytic pair, apart and inside") {
     CHECK(inside >= 40);
     CHECK(inside <= 160);
   });
-  // a sphere with six bounded types, both orders but with itself; capsules: all but the
-  // half-spaces' pairs.
+  // Spheres with six bounded types, in both orders except with themselves; capsules with all but
+  // half-spaces.
   CHECK(n_pairs >= 12);
 }
 
-// The facets of their difference answer most of them (triangle_triangle.h). Of corners with whole
-// coordinates many touch, lie in one plane or have parallel edges: there normals and points are not
-// unique.
+// Most queries are solved by the facets of the difference (triangle_triangle.h). With integer
+// corners many triangles touch, are coplanar or have parallel edges; normals and points are then
+// not unique.
 TEST_CASE(
     "GJK and EPA agree with triangles by facets, also where these are parallel, in one plane or "
     "have corners in common") {
@@ -101,8 +101,8 @@ TEST_CASE(
   CHECK(touching > 300);
 }
 
-// GJK has no half-space, but a box of which the other sides are far away: coordinates of 10 m, so
-// 1e-13 each.
+// GJK has no half-space, but a box whose other sides are far away: coordinates of 10 m, so 1e-13
+// each.
 TEST_CASE("GJK and EPA agree with half-spaces, as large boxes") {
   RandomShapes random;
   const Shape half_space = Shape::half_space(), box = Shape::box({10, 10, 10});

@@ -1,4 +1,4 @@
-// Contact manifolds: what holds of every pair of shapes, and the classic cases.
+// Contact manifolds: invariants of every pair of shapes, and classic cases.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using namespace robosim::testing;
 
 namespace {
 
-// Of p from the surface: a ball of no size to speak of about it.
+// Distance of p from the surface, measured with a tiny ball around p.
 double off_surface(const Shape& shape, const SE3d& X, const Vec3d& p) {
   const Shape ball = Shape::sphere(1e-6);
   return std::fabs(signed_distance(shape, X, ball, SE3d(Mat3d::identity(), p)).distance + 1e-6);
@@ -53,7 +53,7 @@ SE3d at(double x, double y, double z, const Vec3d& turn = {}) {
 }
 constexpr double quarter = 1.57079632679489661923;
 
-// How many points, and that all of them are so deep.
+// Check the number of points, and that all have this gap.
 void check_points(const Manifold& m, int n, double gap, double tolerance = 1e-12) {
   CHECK(m.n_points == n);
   for (int i = 0; i < m.n_points; ++i) CHECK(std::fabs(m.points[i].gap - gap) < tolerance);
@@ -61,7 +61,8 @@ void check_points(const Manifold& m, int n, double gap, double tolerance = 1e-12
 
 }  // namespace
 
-// To 1e-9 of shapes of 1 m: tolerance of features, and of the distance itself in the worst pairs.
+// To 1e-9 for shapes of 1 m: the tolerance of features, and of the distance itself in the worst
+// pairs.
 TEST_CASE("points lie on both surfaces along the normal, the deepest is the witness") {
   long points = 0, several = 0;
   for_contacts(64, [&](const RandomContact& c, const Manifold& m) {
@@ -96,7 +97,7 @@ TEST_CASE("points lie on both surfaces along the normal, the deepest is the witn
   CHECK(points > 2 * several);
 }
 
-// Away from switches of features: there rounding may give another set.
+// Away from switches of features, where rounding may lead to another set of points.
 TEST_CASE(
     "the same after a rigid motion, with the shapes swapped, and by id after a small motion") {
   int compared = 0, all = 0;
@@ -112,7 +113,7 @@ TEST_CASE(
     for (const Manifold* x : {&m, &moved, &swapped, &shifted})
       for (int i = 0; i < x->n_points; ++i)
         room = std::min({room, x->points[i].slide, margin - x->points[i].gap});
-    // The normal itself may be one of two, or be found from nearly nothing.
+    // The normal may be one of two, or ill-conditioned.
     if (room < 1e-6 || norm(X.R * m.normal() - moved.normal()) +
                                norm(m.normal() + swapped.normal()) +
                                norm(m.normal() - shifted.normal()) >
@@ -131,7 +132,7 @@ TEST_CASE(
       REQUIRE(a);
       REQUIRE(b);
       REQUIRE(d);
-      // Where the lowest place of a barely tilted rim is, its height does not tell.
+      // The lowest point of a barely tilted rim is ill-conditioned, unlike its height.
       const double tolerance = p.anchor == ManifoldPoint::Anchor::witness && m.n_points > 1
                                    ? 1e-5
                                    : (one_sided ? 1e-6 : 1e-7);
@@ -218,7 +219,7 @@ TEST_CASE("classic cases: how many points, where, with which features") {
         contact_manifold(table, at(0, 0, -0.5), cylinder, at(1.9, 0.1, 0.5), 0.01);
     check_points(over, over.n_points, 0);
     CHECK(over.n_points >= 5);
-    // Tilted: the lowest point of the rim beside them.
+    // Tilted: the lowest point of the rim is added.
     const Manifold tilted =
         contact_manifold(ground, origin, cylinder, at(0, 0, 0.5, {0.004, 0.003, 0}), 0.1);
     CHECK(tilted.n_points == 7);
@@ -324,20 +325,20 @@ TEST_CASE(
       CHECK(norm(m.normal() - (m.reference == 0
                                    ? Vec3d{0, 0, 1}
                                    : X_WB.R * transpose_times(c.X_WB.R, Vec3d{0, 0, 1}))) < 1e-14);
-      // Of a rim its lowest place is not one of the points.
+      // The lowest point of a rim is not one of the points.
       CHECK(std::fabs(m.points[m.deepest].gap - m.witness.distance) <
             (c.B.type == ShapeType::cylinder ? 1e-7 : 1e-12));
       CHECK(swapped.n_points == m.n_points);
       if (c.reference >= 0) CHECK(swapped.reference == 1 - m.reference);
     }
-    // Leaning more, they touch by the deepest point's features again.
+    // With more tilt they touch by the deepest point's features again.
     const Manifold m = contact_manifold(
         c.A, origin, c.B, SE3d{RandomContact::turn({3e-6, 2e-6, 0}) * c.X_WB.R, c.X_WB.p}, 0.01);
     CHECK(norm(m.normal() - m.witness.normal) == 0);
   }
 }
 
-// Prisms of many sides on each other: more corners than a manifold holds.
+// Prisms of many sides on each other, with more corners than a manifold can contain.
 TEST_CASE("of many points the deepest and a spread of the others stay") {
   std::vector<Vec3d> points;
   for (int i = 0; i < 80; ++i)
@@ -361,7 +362,7 @@ TEST_CASE("flat faces of meshes: every triangle in one, a box has six of four co
     std::set<int> triangles(p.triangles.begin(), p.triangles.end());
     CHECK(triangles.size() == mesh.faces.size());
     CHECK(p.triangles.size() == mesh.faces.size());
-    CHECK(p.begin.size() == mesh.faces.size() + 1);  // at random, no two are flat together
+    CHECK(p.begin.size() == mesh.faces.size() + 1);  // of random points no two faces are coplanar
     CHECK(p.corners.size() == 3 * mesh.faces.size());
   }
   for (const double noise : {0.0, 1e-8}) {
@@ -376,7 +377,7 @@ TEST_CASE("flat faces of meshes: every triangle in one, a box has six of four co
       CHECK(p.begin[i + 1].corner - p.begin[i].corner == 4);
       CHECK(p.begin[i + 1].triangle - p.begin[i].triangle == 2);
     }
-    // Each edge of two faces, and one of its two vertices is its lower.
+    // Each edge has two faces, and its lower vertex is one of its two vertices.
     for (std::size_t i = 0; i < p.sides.size(); ++i) {
       CHECK(std::count(p.sides.begin(), p.sides.end(), p.sides[i]) == 2);
       const int v = p.corners[i];
@@ -388,8 +389,7 @@ TEST_CASE("flat faces of meshes: every triangle in one, a box has six of four co
   }
 }
 
-// Sizes from 1e-4 to 1e3 m, needles and plates, inside each other, center on center, axis along
-// axis.
+// Sizes from 1e-4 to 1e3 m: needles and plates, inside each other, with common centers or axes.
 TEST_CASE("hostile contacts: finite, on the normal, never deeper than the distance") {
   RandomShapes random;
   const auto size = [&] { return std::pow(10.0, random.uniform(-4, 3)); };
@@ -412,7 +412,7 @@ TEST_CASE("hostile contacts: finite, on the normal, never deeper than the distan
       const double within = size();
       const Manifold m = contact_manifold(A, X_WA, B, X_WB, within);
       CHECK(m.n_points >= (m.witness.distance <= within && std::isfinite(m.witness.distance)));
-      // Depths that deep are known to 1e-9 of sizes of 1e3 m.
+      // Such depths are accurate to 1e-9 of sizes of 1e3 m.
       for (int k = 0; k < m.n_points; ++k) {
         const ManifoldPoint& p = m.points[k];
         CHECK(std::isfinite(p.gap + p.p_WA.x + p.p_WA.y + p.p_WA.z + p.p_W.x + p.p_W.y + p.p_W.z));

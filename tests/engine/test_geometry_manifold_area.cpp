@@ -1,5 +1,5 @@
-// The points of a contact manifold span all that two flat faces have in common, by membership in
-// the shapes alone.
+// The points of a contact manifold span the whole intersection of two flat faces, checked by
+// membership in the shapes alone.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@ using namespace robosim::testing;
 
 namespace {
 
-// How far p lies outside of the convex hull of the points in the plane across n, negative inside:
-// the farthest in 720 directions.
+// Distance of p from the convex hull of the points in the plane perpendicular to n, negative
+// inside: the largest over 720 directions.
 double outside_hull(const Manifold& m, const Vec3d& p) {
   const Vec3d t = perpendicular(m.normal()), u = cross(m.normal(), t);
   double outside = -1e9;
@@ -33,7 +33,7 @@ bool holds(const Shape& shape, const SE3d& X, const Vec3d& p) {
 
 }  // namespace
 
-// 1e-5 under both surfaces, so that slanting sides and directions half a degree apart move the
+// 1e-5 below both surfaces, so that inclined sides, and directions half a degree apart, change the
 // outline by less than 5e-3.
 TEST_CASE("a place belongs to both faces just when it is between the points") {
   constexpr double under = 1e-5, blurred = 5e-3;

@@ -37,14 +37,14 @@ bool same_id(const ManifoldPoint& a, const ManifoldPoint& b) {
   return a.anchor == b.anchor && a.feature[0] == b.feature[0] && a.feature[1] == b.feature[1];
 }
 
-// One contact with all that may change about it, against `out`'s rates.
+// Comparison of all derivatives of one contact.
 struct Comparison {
   const RandomContact& c;
   const Manifold m;
   double step;
-  int jumps = 0, compared = 0;  // parameters
+  int jumps = 0, compared = 0;  // numbers of parameters
 
-  // longest: of the steps. Where a capsule's ball gives way to its mantle, second derivatives jump.
+  // longest: longest step. Second derivatives jump between the cap and the side of a capsule.
   Comparison(const RandomContact& contact, double within, double longest)
       : c(contact), m(contact_manifold(c.A, c.X_WA, c.B, c.X_WB, within)), step(longest) {
     double room = 1;
@@ -53,11 +53,11 @@ struct Comparison {
     bool has_witness = m.reference < 0;
     for (int i = 0; i < m.n_points; ++i)
       has_witness |= m.points[i].anchor == ManifoldPoint::Anchor::witness;
-    if (has_witness) {  // its own features
+    if (has_witness) {  // features of the witness
       const WitnessDerivatives d = witness_derivatives(m.witness, c.A, c.X_WA, c.B, c.X_WB);
       if (m.reference < 0) room = std::min({room, d.A.slide, d.A.tilt(), d.B.slide, d.B.tilt()});
-      // A rim, tilted by some 1e-2, has its lowest place and the normal against an edge only to
-      // some 1e-9: differences of the query say nothing then.
+      // The lowest point of a rim with a tilt of about 1e-2, and the normal at an edge, have errors
+      // of about 1e-9. Differences of the query are then inconclusive.
       for (const LocalSurface* s : {&d.A, &d.B})
         for (const double r : s->radius)
           if (r > 20 && r < LocalSurface::straight) room = 0;
@@ -65,8 +65,8 @@ struct Comparison {
     step = std::min(step, 0.05 * room);
   }
 
-  // query(t): the manifold at t; rate(d): the derivative, of a point. is_one_sided: there are no
-  // manifolds below zero.
+  // query(t) returns the manifold at t, rate(d) the derivative of a point. is_one_sided: there are
+  // no manifolds for t < 0.
   template <class Query, class Rate>
   void check(const ManifoldDerivatives& d, Query&& query, Rate&& rate, double part = 1,
              bool is_one_sided = false) {
@@ -92,21 +92,21 @@ struct Comparison {
       return all;
     };
     const Numbers expected = ridders(numbers_at, part * step, is_one_sided);
-    // Of the manifold's coordinates, over steps that may be as short as 3e-8.
+    // Rounding of the manifold's coordinates, over steps as short as 3e-8.
     constexpr double rounding = 3e-14;
     if (jumped) {
       ++jumps;
       return;
     }
     ++compared;
-    double largest = 1;  // of all poses, too: a barely tilted rim's lowest point runs round it
+    double largest = 1;  // over all poses: the lowest point of a rim may move quickly
     for (int i = 0; i < m.n_points; ++i)
       for (const ManifoldRate& r : d.points[i].twist)
         largest = std::max({largest, norm(r.p_WA), norm(r.p_WB)});
     for (const double x : expected) largest = std::max(largest, std::fabs(x));
     for (std::size_t k = 0; k < got.size(); ++k) {
       CAPTURE(k);
-      // One-sided differences have errors of every order, and lose three digits more to rounding.
+      // One-sided differences have errors of every order, and three digits more of rounding.
       CHECK(std::fabs(got[k] - expected[k]) <
             (is_one_sided ? 1e-4 : 1e-7) * largest + rounding / (part * step));
     }
@@ -140,7 +140,7 @@ void check_all(Comparison& x, double within) {
     };
     for (int k = 0; k < d.n_sizes[side]; ++k) {
       CAPTURE(k);
-      // a rounding of zero, which is never less.
+      // A rounding of zero cannot decrease.
       const bool is_least = with_size(side ? c.B : c.A, k, -1e-3).rounding < 0;
       x.check(
           d, with([k](const Shape& s, double t) { return with_size(s, k, t); }),
@@ -151,7 +151,7 @@ void check_all(Comparison& x, double within) {
         [&](const auto& p) -> auto& { return p.scale[side]; });
     const Shape& shape = side ? c.B : c.A;
     if (!shape.has_vertices()) continue;
-    // Every vertex that is named by some point; points that do not name it do not move.
+    // All vertices that some point names; points that do not name a vertex do not move with it.
     std::vector<int> vertices;
     for (int i = 0; i < d.n_points; ++i)
       for (int j = 0; j < d.points[i].n_corners[side]; ++j)
@@ -169,7 +169,7 @@ void check_all(Comparison& x, double within) {
                 if (p.vertex[side][j] == v) return p.corner[side][j][k];
               return still;
             },
-            // The edge between two nearly parallel faces gives way to the other diagonal soon.
+            // The edge between two nearly parallel faces soon flips to the other diagonal.
             0.03);
       }
   }
@@ -177,7 +177,7 @@ void check_all(Comparison& x, double within) {
 
 }  // namespace
 
-// 1e-7 of the largest entry; steps stay on the features that generate the points.
+// 1e-7 of the largest entry; the steps keep the features that generate the points.
 TEST_CASE("derivatives are those of the manifold: poses, sizes, scale, vertices") {
   constexpr double gaps[] = {0.01, 1e-3, -1e-3, -0.02}, tilts[] = {0, 1e-4, 1e-2, 0.1};
   RandomShapes random;

@@ -1,5 +1,5 @@
-// Packed trees: no pair of pieces that is near is left out, on any instruction set; whether meshes
-// overlap, against all pairs of their triangles.
+// Packed trees: no pair of near pieces is left out, on any instruction set. Overlap of meshes is
+// compared with all pairs of their triangles.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ Pairs visited(const Body& A, const Body& B, const SE3d& X_AB, double slack, doub
   CHECK(out.size() == static_cast<std::size_t>(n));  // each once
   return out;
 }
-// f(what is visited), for each instruction set that there is.
+// Call f(visited pairs) for each instruction set of this build.
 template <class F>
 void on_each_isa(const Body& A, const Body& B, const SE3d& X_AB, double slack, double limit,
                  F&& f) {
@@ -93,7 +93,8 @@ TEST_CASE(
                 const bool is_near =
                     (t.crosses && t.features > certain * scale) || t.features <= limit;
                 near_pairs += is_near, left_out += is_near && !is_found;
-                // Random triangles that are no needles always have an axis, if they are apart.
+                // Random triangles that are no needles always have a separating axis if they are
+                // separated.
                 const bool is_far =
                     limit == 0 && is_fat(kind_A) && is_fat(kind_B) && t.distance() > 1e-6 * scale;
                 far_pairs += is_far, not_apart += is_far && is_found;
@@ -114,7 +115,7 @@ TEST_CASE("of pieces of all kinds none that are nearer than the limit are left o
       for (int kind_B = -1; kind_B < 4; ++kind_B) {
         CAPTURE(kind_A);
         CAPTURE(kind_B);
-        // 3: shapes, a cloud and a mesh together, so that leaves hold pieces of several kinds.
+        // 3: shapes, a cloud and a mesh together, so that leaves contain pieces of several kinds.
         const auto compound = [&](int kind) {
           if (kind < 3) return random.compound(kind);
           std::vector<Compound::Part> parts;
@@ -203,7 +204,7 @@ TEST_CASE(
           REQUIRE(cache.piece_A >= 0);
           const Truth& t = truth[static_cast<std::size_t>(cache.piece_A)]
                                 [static_cast<std::size_t>(cache.piece_B)];
-          CHECK(t.features * !t.crosses <= certain * scale);  // what is remembered does meet
+          CHECK(t.features * !t.crosses <= certain * scale);  // the cached pair does overlap
           CHECK(closer_than(0, a, A.X_W, b, B.X_W, &cache));
           CHECK(distance_lower_bound(scale, a, A.X_W, b, B.X_W) == 0);
           continue;
@@ -228,8 +229,8 @@ TEST_CASE("a corner that goes through a face is seen, and one that ends as far b
     for (int i = 0; i < repeats(200, 5000); ++i) {
       CAPTURE(scale);
       CAPTURE(i);
-      // A face in z = 0 about the origin; a corner at depth d over it, the rest of that triangle
-      // above.
+      // A face in z = 0 around the origin. A corner at depth d below it, with the rest of that
+      // triangle above.
       const double d = scale * std::pow(10, random.uniform(-11, -2));
       CAPTURE(d);
       const std::vector<Vec3d> face{
@@ -238,7 +239,7 @@ TEST_CASE("a corner that goes through a face is seen, and one that ends as far b
       const auto above = [&] {
         return scale * Vec3d(random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(0.3, 1));
       };
-      // a needle now and then.
+      // Sometimes a needle.
       const Vec3d u = above(), v = i % 3 == 0 ? u + (1e-9 * scale) * random.point() : above();
       const auto at = [&](double z) {
         return Compound(
@@ -248,8 +249,7 @@ TEST_CASE("a corner that goes through a face is seen, and one that ends as far b
       const Compound below(
           std::make_shared<TriangleMesh>(face, std::vector<std::array<int, 3>>{{0, 1, 2}})),
           in = at(-d), off = at(d);
-      // Rounding of the poses is a part of the coordinates too: all of it in one frame that is
-      // turned.
+      // Rounding of the poses changes the coordinates, too: first both are in one rotated frame.
       SE3d X = random.pose(0);
       CHECK(closer_than(0, below, X, in, X));
       CHECK(closer_than(0, in, X, below, X));
@@ -274,7 +274,7 @@ TEST_CASE("triangles that share an edge or a corner, and coplanar ones beside ea
         return Compound(
             std::make_shared<TriangleMesh>(corners, std::vector<std::array<int, 3>>{{0, 1, 2}}));
       };
-      // With a common edge pulled over or off the other by g.
+      // Triangles whose common edge is moved over or off the other triangle by g.
       const double g = std::pow(10, random.uniform(-9, -2));
       CAPTURE(g);
       const Vec3d a(0, 0, 0), b(1, 0, 0), c(random.uniform(0, 1), 1, 0),
@@ -284,15 +284,15 @@ TEST_CASE("triangles that share an edge or a corner, and coplanar ones beside ea
       CHECK(!closer_than(0, first, X, beside, X));
       CHECK(!closer_than(0, beside, X, first, X));
       CHECK(closer_than(0, first, X, one(a + over - 0.1 * d, b + over - 0.1 * d, d + over), X));
-      // In one plane, turned: apart by g, or one over the other by much, which only touches and is
-      // to be the same either way round.
+      // Coplanar triangles, rotated: separated by g, or with a large overlap, which only touches
+      // and must have the same result in both orders.
       const Vec3d e(random.uniform(0, 1), -1, 0);
       CHECK(!closer_than(0, first, X, one(a + off, b + off, e + off), X));
       const Compound same_plane = one(a + Vec3d(0, 0.3, 0), b + Vec3d(0, 0.3, 0), e);
       CHECK(closer_than(0, first, X, same_plane, X) == closer_than(0, same_plane, X, first, X));
       const Compound corner = one(c, c + random.point(), c + random.point());
       CHECK(closer_than(0, first, X, corner, X) == closer_than(0, corner, X, first, X));
-      // What touches is left to the comparison of the pieces, however the frames are rounded.
+      // Touching pairs are left to the query of the pieces, for any rounding of the frames.
       const SE3d X_WB = random.pose(scale), X_AB = X.inverse() * X_WB, X_BA = X_WB.inverse() * X;
       const Compound moved =
           one((1 / scale) * (X_BA * (scale * c)), random.point(), random.point());
@@ -371,7 +371,7 @@ TEST_CASE("half-spaces and terrain have no packed tree and are asked all the sam
 
 TEST_CASE("winding numbers are the sums of the solid angles of all triangles") {
   RandomBodies random;
-  // Within a tetrahedron, all of whose triangles are near.
+  // Inside a tetrahedron, all of whose triangles are near.
   const auto tetrahedron = std::make_shared<TriangleMesh>(
       std::vector<Vec3d>{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
       std::vector<std::array<int, 3>>{{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}});
@@ -399,5 +399,5 @@ TEST_CASE("winding numbers are the sums of the solid angles of all triangles") {
     }
   }
   CAPTURE(largest);
-  CHECK(largest < 0.03);  // what is far away counts as dipoles: to some 1e-2
+  CHECK(largest < 0.03);  // distant triangles are approximated as dipoles, to about 1e-2
 }

@@ -1,4 +1,4 @@
-// Queries in C++: caches change no answer, nothing is allocated, bounds bound.
+// Queries in C++: results do not depend on caches, nothing is allocated, and bounds are valid.
 #include <doctest/doctest.h>
 
 #include <vector>
@@ -12,7 +12,7 @@
 using namespace robosim;
 using namespace robosim::testing;
 
-// Two solvers that both certify their answer differ by no more than their certificates: 1e-9 m.
+// Two solvers with certified results differ by at most their tolerance: 1e-9 m.
 TEST_CASE("a cache changes no answer") {
   RandomShapes random;
   for_all_pairs([&](ShapeType a, ShapeType b) {
@@ -38,8 +38,8 @@ TEST_CASE("a cache changes no answer") {
   });
 }
 
-// Against the distance of a point from the other shape, which is in closed form (but of a convex
-// mesh, where EPA is exact).
+// Against the distance of a point from the other shape, which has a closed form (except for a
+// convex mesh, where EPA is exact).
 TEST_CASE("an ellipsoid of equal radii is a sphere") {
   RandomShapes random;
   for (int b = 0; b < n_shape_types; ++b) {
@@ -55,17 +55,17 @@ TEST_CASE("an ellipsoid of equal radii is a sphere") {
   }
 }
 
-// The depth of the egg is least to fourth order only: there Newton's method gains a third a round,
-// and ends with the direction known to 1e-3 and the depth to its fourth power, 1e-12. That of the
-// disc, by its rim's radius of 1e-4 across, is to second order.
+// The depth of the egg has a minimum of fourth order. There Newton's method gains a third per
+// iteration, and ends with an error of 1e-3 in the direction and its fourth power, 1e-12, in the
+// depth. The depth of the disc, due to its rim's radius of 1e-4, has a minimum of second order.
 TEST_CASE("a ball about an ellipsoid's center of curvature, or nearly there") {
   const Shape disc = Shape::ellipsoid({1, 1, 1e-2}), egg = Shape::ellipsoid({0.4, 0.6, 0.9});
   const Shape ball = Shape::ellipsoid({0.5, 0.5, 0.5});
   RandomShapes random;
   for (int i = 0; i < 100; ++i) {
     const SE3d X_WB = random.pose(0.5), turn = random.pose(0);
-    // The least radius of curvature at the egg's upper pole is 0.4^2 / 0.9; on the disc's rim it is
-    // 1e-4.
+    // The least radius of curvature is 0.4^2 / 0.9 at the egg's upper pole, and 1e-4 on the disc's
+    // rim.
     const SE3d X_egg = X_WB * SE3d(turn.R, {0, 0, 0.9 - 0.4 * 0.4 / 0.9}),
                X_disc = X_WB * SE3d(turn.R, {1, 0, 0});
     CHECK(std::fabs(signed_distance(egg, X_WB, ball, X_egg).distance + 0.4 * 0.4 / 0.9 + 0.5) <
@@ -74,8 +74,8 @@ TEST_CASE("a ball about an ellipsoid's center of curvature, or nearly there") {
   }
 }
 
-// Both points on the planes of support that the normal and the distance say, apart, touching and
-// overlapping.
+// Both points lie on the supporting planes of the normal, at the given distance: separated,
+// touching and overlapping.
 TEST_CASE("contacts of curved shapes lie where the shapes end") {
   RandomShapes random;
   const double gaps[] = {0, 1e-3, 1e-7, 1e-12, -1e-9, -1e-5, -1e-2, -0.1};
@@ -99,8 +99,9 @@ TEST_CASE("contacts of curved shapes lie where the shapes end") {
     }
 }
 
-// Each found among tens of thousands: EPA's chord points beside a depth as good as any; a touch
-// whose v is rounding alone; a needle of a simplex, whose v and barycentric coordinates disagree.
+// Each case was found among tens of thousands: EPA's chord points with a depth as good as any; a
+// touching pair whose v is dominated by rounding; a degenerate simplex whose v and barycentric
+// coordinates differ.
 TEST_CASE("cones that were answered wrongly") {
   struct Pair {
     Shape A, B;
@@ -132,12 +133,12 @@ TEST_CASE("cones that were answered wrongly") {
     CHECK(std::fabs(dot(w.normal, w.p_WA - support(A, w.normal))) < 1e-9);
     CHECK(std::fabs(dot(w.normal, w.p_WB - X * support(B, transpose_times(X.R, -w.normal)))) <
           1e-9);
-    // All three touch with B's apex.
+    // All three cones touch with B's apex.
     CHECK(norm(w.p_WB - X * Vec3d(0, 0, B.half_length)) < 1e-9);
   }
 }
 
-// Of two polytopes it holds corners by number, which other shapes may not have.
+// For two polytopes a cache has numbers of corners, which may not exist in other shapes.
 TEST_CASE("a cache that other polytopes have left changes no answer") {
   RandomShapes random;
   PairCache cache;
@@ -152,11 +153,11 @@ TEST_CASE("a cache that other polytopes have left changes no answer") {
     for (int step = 0; step < 3; ++step, X_WB = X_WB * step_by) {
       const Witness w = signed_distance(A, X_WA, B, X_WB),
                     warm = signed_distance(A, X_WA, B, X_WB, &cache);
-      // Both end at one feature; EPA's bounds meet to this.
+      // Both results are at one feature; EPA's bounds agree to this tolerance.
       CHECK(std::fabs(w.distance - warm.distance) < 1e-12);
       if (w.distance < 1e-6) continue;
       ++apart;
-      CHECK(norm(w.normal - warm.normal) < 1e-8);  // v is known to rounding
+      CHECK(norm(w.normal - warm.normal) < 1e-8);  // v is accurate to rounding
     }
   }
   CHECK(apart > 3000);
@@ -167,7 +168,7 @@ TEST_CASE("no query allocates") {
   for_all_pairs([&](ShapeType a, ShapeType b) {
     const Shape A = random.shape(a), B = random.shape(b);
     for (const Shape& s : {A, B})
-      if (s.mesh) support(s, {1, 0, 0});  // the first query of a hull makes its table of directions
+      if (s.mesh) support(s, {1, 0, 0});  // the first query of a hull builds its support table
     PairCache cache;
     for (int i = 0; i < 20; ++i) {
       const SE3d X_WA = random.pose(0.5), X_WB = random.pose(0.5);
@@ -181,7 +182,7 @@ TEST_CASE("no query allocates") {
   });
 }
 
-// Every pose here is exactly representable, so that centers coincide, faces are parallel and touch
+// All poses are exactly representable, so that centers coincide, and faces are parallel and touch
 // exactly.
 TEST_CASE("degenerate poses have finite, certified answers") {
   RandomShapes random;
@@ -234,11 +235,12 @@ TEST_CASE("degenerate poses have finite, certified answers") {
             CHECK(std::fabs(norm(w.normal) - 1) < 1e-12);
             CHECK(std::fabs(w.distance - v.distance) < 1e-9 * size);
             CHECK(norm(w.p_WB - w.p_WA - w.distance * w.normal) < 1e-9 * size);
-            // Of several ways out that are equally short, points and normal belong to the same.
+            // Among separating translations of equal length, points and normal belong to the same
+            // one.
             CHECK(std::fabs(dot(w.normal, w.p_WA - support(A, w.normal))) < 1e-9 * size);
             CHECK(std::fabs(dot(w.normal, w.p_WB - X * support(B, transpose_times(R, -w.normal)))) <
                   1e-9 * size);
-            // A translation by the depth (and a little) separates.
+            // A translation by slightly more than the depth separates the shapes.
             if (w.distance < 0) {
               const SE3d apart(R, X.p + (1e-8 * size - w.distance) * w.normal);
               CHECK_FALSE(closer_than(0, A, SE3d(), B, apart));
@@ -248,8 +250,8 @@ TEST_CASE("degenerate poses have finite, certified answers") {
           }
 }
 
-// As `pieces` of meshes may have them: no normal, perhaps no length. Against the segment or point
-// that they are.
+// `pieces` of meshes may be degenerate, without normal or even length. They are compared with the
+// segment or point that they are.
 TEST_CASE("triangles without an area are segments and points") {
   RandomShapes random;
   for (int b = 0; b < n_shape_types; ++b) {
@@ -281,7 +283,7 @@ TEST_CASE("sizes a million times apart") {
   RandomShapes random;
   for (int i = 0; i < 300; ++i) {
     const SE3d X = random.pose(0);
-    // Along z.
+    // Extent along z.
     const double reach =
         (std::fabs(X.R(2, 0)) + std::fabs(X.R(2, 1)) + std::fabs(X.R(2, 2))) * 1e-4;
     const double gap = random.uniform(-1e-4, 1e-4), x = random.uniform(-500, 500),

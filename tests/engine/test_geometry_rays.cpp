@@ -1,6 +1,6 @@
-// Ray casts against an oracle in extended precision: along a line the functions below are convex
-// and negative inside of a shape, so that the lowest point by ternary search and the first root by
-// bisection are certain. Derivatives against Ridders differences.
+// Ray casts against an oracle in extended precision. The functions below are convex along a line
+// and negative inside a shape, so that ternary search for the lowest point and bisection for the
+// first root are reliable. Derivatives are compared with Ridders differences.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -49,8 +49,8 @@ Long to_triangle(const Point& p, const Point& a, const Point& b, const Point& c)
   return over ? std::fabs(dot(n, p - a)) / norm(n) : nearest;
 }
 
-// Convex in p; negative inside, zero on the surface. Of a triangle without a rounding, and of a
-// point inside a rounded mesh, zero or above.
+// Convex function of p: negative inside, zero on the surface. For a triangle without rounding, and
+// for a point inside a rounded mesh, it is zero or positive.
 Long outside(const Shape& s, const Point& p) {
   const Long rho = std::sqrt(p[0] * p[0] + p[1] * p[1]), h = s.half_length, r = s.radius;
   switch (s.type) {
@@ -101,10 +101,10 @@ Long outside(const Shape& s, const Point& p) {
 }
 
 struct Expected {
-  Long lowest, t;  // of `outside` over the ray; where it first is zero, if it is
+  Long lowest, t;  // minimum of `outside` over the ray; its first zero, if there is one
 };
 
-// Over t in [0, reach] of a ray in the shape's frame.
+// Search t in [0, reach] for a ray in the shape's frame.
 Expected first_root(const Shape& s, const Ray& ray, Long reach) {
   const auto f = [&](Long t) {
     Point p = exact(ray.origin);
@@ -144,8 +144,9 @@ SE3d moved(const SE3d& X, int k, double t) {
 
 }  // namespace
 
-// To 1e-12 along the normal, on shapes of half a meter: t itself is as much worse as the ray is
-// flat on the surface. Rays that come nearer than 1e-12 to grazing may be answered either way.
+// To 1e-12 along the normal, for shapes of half a meter. The error of t is larger by the inverse
+// sine of the angle between ray and surface. For rays within 1e-12 of grazing both results are
+// valid.
 TEST_CASE("first hits are those of extended precision") {
   RandomShapes random;
   for (int type = 0; type < n_shape_types; ++type) {
@@ -154,9 +155,9 @@ TEST_CASE("first hits are those of extended precision") {
     for (int i = 0; i < 160; ++i) {
       Shape shape = random.shape(static_cast<ShapeType>(type));
       if (i % 2 == 0) shape.rounding = 0;
-      // Below, without one.
+      // Unrounded triangles are tested below.
       if (shape.type == ShapeType::triangle && shape.rounding == 0) shape.rounding = 0.01;
-      if (shape.type == ShapeType::convex && i % 3 == 0) {  // of few faces
+      if (shape.type == ShapeType::convex && i % 3 == 0) {  // with few faces
         std::vector<Vec3d> points(6);
         for (Vec3d& p : points)
           p = {random.uniform(-0.5, 0.5), random.uniform(-0.5, 0.5), random.uniform(-0.5, 0.5)};
@@ -165,7 +166,7 @@ TEST_CASE("first hits are those of extended precision") {
       Ray ray{random.pose(i % 8 == 0 ? 0.2 : 2).p, {}};
       const Vec3d aim = random.pose(0.4).p;
       ray.direction = aim - ray.origin;
-      if (i % 4 == 1) {  // along an axis, or with one component zero
+      if (i % 4 == 1) {  // along an axis, or with a zero component
         const int k = static_cast<int>(random.engine() % 3);
         const Vec3d d = ray.direction;
         ray.direction = {};
@@ -202,15 +203,15 @@ TEST_CASE("first hits are those of extended precision") {
       CHECK(std::fabs(static_cast<double>(outside(shape, exact(hit.point)))) < 1e-12);
       CHECK(std::fabs(robosim::norm(hit.normal) - 1) < 1e-14);
       CHECK(robosim::dot(hit.normal, ray.direction) <= 0);
-      // The normal is that of a plane with all of the shape behind it.
+      // The normal is that of a plane with the whole shape behind it.
       if (shape.type == ShapeType::half_space)
         CHECK(hit.normal.z == 1);
       else
         CHECK(std::fabs(robosim::dot(hit.normal, support(shape, hit.normal) - hit.point)) < 1e-12);
-      // Farther than max_t is no hit.
+      // A hit beyond max_t is not reported.
       CHECK(ray_cast(shape, SE3d(), ray, hit.t * (1 + 1e-9)).t == hit.t);
       CHECK_FALSE(ray_cast(shape, SE3d(), ray, hit.t * (1 - 1e-9)).hit);
-      // The length of the direction is the unit of t, and all moves with the shape.
+      // The length of the direction is the unit of t, and the result moves with the shape.
       for (const double scale : {1e-200, 1e-3, 1e200})
         CHECK(std::fabs(ray_cast(shape, SE3d(), {ray.origin, scale * ray.direction}).t * scale -
                         hit.t) < 1e-14 * (1 + hit.t));
@@ -226,8 +227,8 @@ TEST_CASE("first hits are those of extended precision") {
   }
 }
 
-// No oracle in extended precision is at hand for a set without an inside: its plane, and areas as
-// ratios of volumes.
+// An extended-precision oracle needs a set with interior. Triangles are compared with their plane,
+// and with areas as ratios of volumes.
 TEST_CASE("rays and triangles") {
   RandomShapes random;
   int hits = 0;
@@ -240,7 +241,7 @@ TEST_CASE("rays and triangles") {
     const Point n = cross(b - a, c - a), d = exact(ray.direction);
     const Long t = dot(n, a - o) / dot(n, d);
     const Point x{o[0] + t * d[0], o[1] + t * d[1], o[2] + t * d[2]};
-    Long room = INFINITY;  // inside of all edges
+    Long room = INFINITY;  // inside all edges
     const Point corners[3] = {a, b, c};
     for (std::size_t k = 0; k < 3; ++k) {
       const Point e = corners[(k + 1) % 3] - corners[k];
@@ -260,7 +261,7 @@ TEST_CASE("rays and triangles") {
               1) < 1e-14);
   }
   CHECK(hits >= repeats(25, 100));
-  // In its plane it is met at its edge.
+  // A ray in the triangle's plane hits its edge.
   const Shape flat = Shape::triangle({0, 0, 0}, {1, 0, 0}, {0, 1, 0});
   const RayHit edge_on = ray_cast(flat, SE3d(), {{-2, 0.25, 0}, {1, 0, 0}});
   CHECK(edge_on.t == doctest::Approx(2).epsilon(1e-13));
@@ -271,20 +272,21 @@ TEST_CASE("rays and triangles") {
 TEST_CASE("no ray passes between two triangles that share an edge") {
   RandomShapes random;
   for (int i = 0; i < 3000; ++i) {
-    // A fan about the edge a - b, and rays at points that are on the edge to rounding.
+    // Two triangles at the edge a - b, and rays to points that are on the edge up to rounding.
     const Vec3d a = random.pose(1).p, b = random.pose(1).p, left(5, 0.1, 5), right(-5, -5, 0.2);
     const double part = random.uniform(0, 1);
     const Vec3d o = random.pose(8).p, d = (1 - part) * a + part * b - o;
     const bool one = ray_cast(Shape::triangle(a, b, left), SE3d(), {o, d}).hit,
                other = ray_cast(Shape::triangle(b, a, right), SE3d(), {o, d}).hit;
-    // Seen from o, left and right may lie on one side of the edge: then a miss is right.
+    // Seen from o, left and right may lie on the same side of the edge; then a miss is correct.
     const Vec3d across = robosim::cross(a - o, b - o);
     if (robosim::dot(across, left - o) * robosim::dot(across, right - o) < 0) CHECK((one || other));
   }
 }
 
-// Coordinates are exact, so rays run along faces, through corners and centers, and graze. A line
-// that is clearly in or out must be answered so; a hit must lie on the surface.
+// Coordinates are exact, so that rays run along faces, through corners and centers, and graze. A
+// line that is clearly inside or outside must be classified correctly, and a hit must lie on the
+// surface.
 TEST_CASE("hostile rays have finite, right answers") {
   std::vector<Vec3d> corners;
   for (int i = 0; i < 8; ++i)
@@ -313,7 +315,7 @@ TEST_CASE("hostile rays have finite, right answers") {
     for (const double x : places)
       for (const double y : places)
         for (const double z : {-2.0, -0.5, 0.0, 0.5})
-          for (int k = 0; k < 13; ++k) {  // along axes and diagonals, both ways
+          for (int k = 0; k < 13; ++k) {  // along axes and diagonals, in both directions
             const int code = 14 + k;
             const Vec3d d((code % 3) - 1, (code / 3 % 3) - 1, (code / 9 % 3) - 1);
             for (const double sign : {1.0, -1.0}) {
@@ -341,8 +343,8 @@ TEST_CASE("hostile rays have finite, right answers") {
     CHECK_FALSE(ray_cast(shapes[0], SE3d(), {{2, 0, 0}, d}).hit);
 }
 
-// A thousand kilometers in terms of the shape's size: what is lost is the rounding of the
-// coordinates.
+// A distance of a thousand kilometers relative to the shape's size: only rounding of coordinates is
+// lost.
 TEST_CASE("small shapes far away") {
   RandomShapes random;
   for (int type = 0; type < n_shape_types; ++type) {
@@ -365,14 +367,14 @@ TEST_CASE("small shapes far away") {
                                     : Vec3d(0, 0, -1e-6);
       const RayHit hit = ray_cast(s, SE3d(), {o, inside - o});
       REQUIRE(hit.hit);
-      // a few of 1e3 times 2^-53.
+      // A few times 1e3 * 2^-53.
       CHECK(std::fabs(static_cast<double>(outside(s, exact(hit.point)))) < 4e-13);
       CHECK(std::fabs(hit.t - 1) < 1e-5);
     }
   }
 }
 
-// Steps of the differences stay on the feature; to 1e-7 of the largest entry.
+// The steps keep the feature; to 1e-7 of the largest entry.
 TEST_CASE("derivatives are those of the cast: ray, pose, sizes, scale, vertices") {
   RandomShapes random;
   for (int type = 0; type < n_shape_types; ++type) {
@@ -425,7 +427,7 @@ TEST_CASE("derivatives are those of the cast: ray, pose, sizes, scale, vertices"
         return [&, change](double e) { return ray_cast(change(shape, e), X, ray); };
       };
       for (int k = 0; k < d.n_sizes; ++k)
-        if (with_size(shape, k, -1e-3).rounding >= 0)  // which is never less
+        if (with_size(shape, k, -1e-3).rounding >= 0)  // which cannot decrease
           check(d.size[k], with([k](const Shape& s, double e) { return with_size(s, k, e); }), 0.3);
       check(d.scale, with([](const Shape& s, double e) { return with_scale(s, 1 + e); }));
       for (int corner = 0; corner < d.surface.n_corners; ++corner)
@@ -434,7 +436,7 @@ TEST_CASE("derivatives are those of the cast: ray, pose, sizes, scale, vertices"
                 with([v = d.surface.corner[corner].vertex, k](const Shape& s, double e) {
                   return with_vertex(s, v, k, e);
                 }),
-                // The edge between two nearly parallel faces gives way to the other diagonal soon.
+                // The edge between two nearly parallel faces soon flips to the other diagonal.
                 0.03);
     }
     CHECK(compared >= 12);
@@ -445,7 +447,7 @@ TEST_CASE("no cast allocates") {
   RandomShapes random;
   for (int type = 0; type < n_shape_types; ++type) {
     const Shape shape = random.shape(static_cast<ShapeType>(type));
-    // The first query of a hull makes its table of directions.
+    // The first query of a hull builds its support table.
     if (shape.mesh) support(shape, {1, 0, 0});
     const long before = allocations;
     for (int i = 0; i < 20; ++i) {

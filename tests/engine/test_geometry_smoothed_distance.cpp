@@ -1,4 +1,4 @@
-// The smoothed distance: how far it is from the exact one, and that nothing jumps.
+// Smoothed distance: its deviation from the exact distance, and its smoothness.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -38,14 +38,14 @@ TEST_CASE(
       const Witness w = smoothed_distance(e, A, X_WA, B, X_WB).witness;
       CHECK(w.distance <= exact.distance + 1e-12);
       CHECK(w.distance >= exact.distance - e * (smoothing_reach(A) + smoothing_reach(B)) - 1e-12);
-      // Normals lose what S, up to size^2 / e, makes of their rounding.
+      // Errors of normals are their rounding, amplified by S, which is up to size^2 / e.
       CHECK(norm(w.p_WB - w.p_WA - w.distance * w.normal) < 1e-12 + 1e-15 / e);
       const Witness back = smoothed_distance(e, B, X_WB, A, X_WA).witness;
-      if (exact.distance > 0) {  // one largest value of phi
+      if (exact.distance > 0) {  // phi has a unique maximum
         CHECK(std::fabs(back.distance - w.distance) < 1e-12);
         CHECK(norm(back.normal + w.normal) < 1e-6);
       }
-      // Each point on a plane that the exact shape does not reach through.
+      // Each point is on a plane that the exact shape does not cross.
       for (int side = 0; side < 2; ++side) {
         const Shape& shape = side ? B : A;
         const SE3d& X = side ? X_WB : X_WA;
@@ -60,8 +60,7 @@ TEST_CASE(
   });
 }
 
-// Where the exact points have room to the next feature: errors proportional to the smoothing
-// length.
+// Errors are proportional to the smoothing length if features are not close to a switch.
 TEST_CASE("points and normal become the exact ones as the smoothing length goes to zero") {
   RandomShapes random;
   for_all_pairs([&](ShapeType a, ShapeType b) {
@@ -87,8 +86,8 @@ TEST_CASE("points and normal become the exact ones as the smoothing length goes 
   });
 }
 
-// Without a condition on features: there are no switches. Inside another way out may be as short;
-// told by a jump of the normal.
+// No condition on features, as there are no switches. For overlapping shapes another separating
+// translation may have equal length; a jump of the normal detects this.
 TEST_CASE("derivatives are those of the smoothed distance, on whatever features") {
   RandomShapes random;
   for_all_pairs([&](ShapeType a, ShapeType b) {
@@ -130,8 +129,8 @@ TEST_CASE("derivatives are those of the smoothed distance, on whatever features"
   });
 }
 
-// The integral of the derivative is the difference: composite rule of Boole over steps finer than
-// the turn that smooths, e / size.
+// The integral of the derivative is the difference: composite rule of Boole with steps finer than
+// the rotation that is smoothed, e / size.
 TEST_CASE("where the exact point jumps from corner to corner, the smoothed one goes there") {
   const Shape ground = Shape::half_space(), box = Shape::box({0.3, 0.2, 0.1}),
               table = Shape::box({1, 1, 0.1});

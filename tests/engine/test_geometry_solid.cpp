@@ -1,4 +1,4 @@
-// What lies in the solid of a closed surface, and certified lower bounds on distances of bodies.
+// Membership in the solid of a closed surface, and certified lower bounds of distances of bodies.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using namespace robosim::testing;
 
 namespace {
 
-// Winding number of a closed surface about p: its solid angle over 4 pi (Van Oosterom, Strackee,
+// Winding number of a closed surface around p: its solid angle over 4 pi (Van Oosterom, Strackee,
 // "The solid angle of a plane triangle", 1983).
 double winding_number(const TriangleMesh& mesh, const Vec3d& p) {
   double angle = 0;
@@ -38,7 +38,7 @@ void append(Triangles& to, const Triangles& more, const Vec3d& shift, bool insid
   }
 }
 
-// One shell, two that overlap, one with a hollow that holds a core.
+// One shell, two overlapping shells, or a shell with a cavity that contains a core.
 Triangles shells(int kind) {
   Triangles mesh = ball_triangles(0.4, 4);
   if (kind == 1) append(mesh, box_triangles({0.3, 0.1, 0.2}, 3), {0.35, 0.05, 0}, false);
@@ -65,7 +65,7 @@ TEST_CASE("a point is in a solid where the winding number of its surface is posi
       CHECK(body.connected_parts().size() == static_cast<std::size_t>(kind + 1));
       for (int k = 0; k < 300; ++k) {
         Vec3d p = 0.4 * Vec3d(random.sign_free(), random.sign_free(), random.sign_free());
-        // Rays straight through vertices and along edges, too.
+        // Includes rays through vertices and along edges.
         if (k % 3 == 0)
           p = 0.5 * triangles.vertices[static_cast<std::size_t>(k) % triangles.vertices.size()];
         if (k % 7 == 0) p = {};
@@ -95,7 +95,7 @@ TEST_CASE(
   CHECK(closer_than(0, Compound(mesh_of(ball)), SE3d(), Shape::sphere(0.1), SE3d()));
 }
 
-// A lower bound may be 1e-6 m below the distance, as that of two shapes.
+// A lower bound may be 1e-6 m below the distance, as for two shapes.
 TEST_CASE("lower bounds on distances hold, and are as good as what they were asked for") {
   RandomBodies random;
   int apart = 0, together = 0;

@@ -1,6 +1,6 @@
-// Derivatives of contact manifolds on surfaces of triangles against Ridders differences of
-// contact_manifolds itself: on faces, at edges and vertices, where the normal is that of what
-// touches, and where it is the nearest one that the surface has.
+// Derivatives of contact manifolds on triangle surfaces against Ridders differences of
+// contact_manifolds itself: on faces, at edges and vertices, where the normal is that of the
+// touching feature, and where it is the nearest admissible normal of the surface.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ namespace {
 
 constexpr double margin = 0.01;
 
-// Whose normal a contact has: that of a feature which may touch along it, or the nearest one of a
-// face, the triangle's own or its neighbor's.
+// Source of a contact's normal: a feature that may touch along it, or the nearest normal of a face,
+// the triangle's own or its neighbor's.
 enum Normal { of_face, of_edge, of_vertex, nearest_own, nearest_of_neighbor, n_normals };
 
 SE3d moved(const SE3d& X, int k, double t) {
@@ -41,7 +41,7 @@ void append(Numbers& x, double gap, const Vec3d& n, const Vec3d& a, const Vec3d&
     for (int i = 0; i < 3; ++i) x.push_back(v[i]);
 }
 
-// One shape on a surface, which is the body itself, in either order.
+// One shape on a surface, which is the whole body, in either order.
 struct Placed {
   Shape shape;
   SE3d X_WS;
@@ -50,7 +50,7 @@ struct Placed {
   bool surface_first = false;
 };
 
-// How a contact comes about: where it is the same, it is one formula.
+// Signature of a contact: with equal signatures the contact is given by one formula.
 using Signature = std::vector<int>;
 
 struct Found {
@@ -63,7 +63,7 @@ void add(Signature& s, const LocalSurface& at) {
   s.insert(s.end(), {static_cast<int>(at.kind), at.index});
 }
 
-// The contacts that overlap.
+// Overlapping contacts.
 std::vector<Found> contacts_of(const Placed& x) {
   const Compound compound(Compound::Geometry{x.surface});
   std::vector<PieceManifold> pairs;
@@ -93,7 +93,7 @@ std::vector<Found> contacts_of(const Placed& x) {
         p_T = out.touch.p_WB, p_S = out.touch.p_WA + out.witness.distance * n,
         along = -out.touch.normal;
       }
-      // What lies flat on a face touches somewhere, and its plane is the face's.
+      // A shape that lies flat on a face touches somewhere, in the plane of the face.
       const bool has_witness = std::any_of(m.points, m.points + m.n_points, [](const auto& p) {
         return p.anchor == ManifoldPoint::Anchor::witness;
       });
@@ -116,18 +116,19 @@ std::vector<Found> contacts_of(const Placed& x) {
 
 struct Tally {
   int compared[n_normals] = {}, jumped = 0, one_sided = 0;
-  // Of what was compared: all points at the outline of the face that has the normal.
+  // Contacts compared with all points at the outline of the face that has the normal.
   int at_outline = 0;
 };
 
-// Returns true where the normal is that of a face of the surface whose sides alone are crossed.
+// Return true if the normal is that of a face of the surface, and only sides of this face are
+// crossed.
 bool is_at_outline(const Manifold& m, bool surface_first) {
   if (m.reference != (surface_first ? 0 : 1)) return false;
   return std::all_of(m.points, m.points + m.n_points,
                      [](const auto& p) { return p.anchor == ManifoldPoint::Anchor::crossing; });
 }
 
-// One parameter, by what it makes of the scene; whether it was compared.
+// Compare the derivative with respect to one parameter. Returns false if it could not be compared.
 template <class Change, class Rate>
 bool check(const Found& at, const ManifoldDerivatives& d, Change&& change, Rate&& rate) {
   Numbers got;
@@ -171,7 +172,8 @@ bool check(const Found& at, const ManifoldDerivatives& d, Change&& change, Rate&
   return true;
 }
 
-// All contacts of a scene: poses and, of a mesh, its scale and the vertices of the triangle.
+// Compare all contacts of a scene: poses and, for a mesh, its scale and the vertices of the
+// triangle.
 void compare(const Placed& x, Tally& tally) {
   static ManifoldDerivatives d;
   const Compound compound(Compound::Geometry{x.surface});
@@ -266,7 +268,7 @@ Shape touching(RandomBodies& random, int i) {
   }
 }
 
-// Faces that slope by `slope` away from a center at height zero, of a fan that is not regular.
+// Irregular fan of faces with slope `slope`, with its top at height zero.
 std::shared_ptr<const TriangleMesh> pyramid(double slope) {
   const double x[5] = {0.9, 0.2, -0.8, -0.6, 0.5}, y[5] = {0.1, 0.8, 0.6, -0.7, -0.9};
   Triangles mesh;
@@ -277,7 +279,7 @@ std::shared_ptr<const TriangleMesh> pyramid(double slope) {
   return mesh_of(mesh);
 }
 
-// Lets `shape` down onto the surface at about (x, y) of its frame, `depth` deep.
+// Lower `shape` onto the surface at about (x, y) of its frame, with penetration `depth`.
 Placed let_down(RandomBodies& random, const Shape& shape,
                 std::shared_ptr<const TriangleSurface> surface, double x, double y, double depth,
                 bool surface_first) {
@@ -306,7 +308,7 @@ TEST_CASE(
     CAPTURE(i);
     const double spread = (i / 24) % 2 ? 0.2 : 0.02;
     const Shape shape = touching(random, i);
-    // One by one, as compilers differ in the order of arguments.
+    // Separate statements: the evaluation order of arguments is unspecified.
     const double x = random.uniform(-spread, spread), y = random.uniform(-spread, spread);
     const double depth = random.uniform(0.002, 0.05);
     compare(let_down(random, shape, pyramid(slopes[i / 6 % 4]), x, y, depth, i % 2), tally);
@@ -359,7 +361,7 @@ bool any_one_sided(const Placed& x) {
 TEST_CASE(
     "one-sided where the shortest way out is the last normal of an edge, on either side of it "
     "smooth") {
-  // A ridge along y whose faces slope by 45 degrees.
+  // A ridge along y whose faces have a slope of 45 degrees.
   const auto ridge = std::make_shared<TriangleMesh>(
       std::vector<Vec3d>{{0, -1, 0}, {0, 1, 0}, {-1, 0, -1}, {1, 0, -1}},
       std::vector<std::array<int, 3>>{{0, 1, 2}, {1, 0, 3}});

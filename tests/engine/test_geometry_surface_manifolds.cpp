@@ -1,5 +1,5 @@
-// Contact manifolds on surfaces of triangles: what several triangles share is touched once, and
-// nothing that touches is left out.
+// Contact manifolds on triangle surfaces: a feature that several triangles share touches once, and
+// no contact is left out.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ SE3d at(double x, double y, double z, const Vec3d& turn = {}) {
   return {RandomContact::turn(turn), {x, y, z}};
 }
 
-// Two faces that fall away from the y axis by these angles [rad].
+// Two faces that descend from the y axis with these angles [rad].
 TriangleMesh ridge(double left, double right) {
   return TriangleMesh({{0, -1, 0}, {0, 1, 0}, {-1, 0, -std::tan(left)}, {1, 0, -std::tan(right)}},
                       {{{0, 1, 2}}, {{1, 0, 3}}}, false);
@@ -41,7 +41,7 @@ TriangleMesh ridge(double left, double right) {
 
 TEST_CASE("a side or corner of several triangles is touched once") {
   CHECK(points(on_surface(ridge(0.3, 0.4), Shape::sphere(0.1), at(0, 0.1, 0.1))) == 1);
-  // A box across the ridge: the ridge's part below it, its two ends.
+  // A box across the ridge: the two ends of the part of the ridge below the box.
   CHECK(points(on_surface(ridge(0.3, 0.4), Shape::box({0.1, 0.2, 0.1}),
                           at(0, 0.1, 0.1, {0, 0, 0.2}))) == 2);
   // The top of a pyramid of six faces.
@@ -71,7 +71,7 @@ TEST_CASE(
     CHECK(found[0].piece_B == 1);
     CHECK(found[0].manifold.n_points == 4);  // two corners, and where its sides cross the ridge
     CHECK(found[0].manifold.reference == 1);
-    // A face that falls away by next to nothing holds it up with the corners over it.
+    // An almost level face supports the box with the corners over it.
     CHECK(flat(1e-4, lean).size() == 2);
     CHECK(flat(1e-7, lean).size() == 2);
   }
@@ -80,7 +80,7 @@ TEST_CASE(
 
 namespace {
 
-// A rough square of 5 by 5 cells about (0.1, 0.1).
+// A rough square of 5 by 5 cells around (0.1, 0.1).
 TriangleMesh rough_ground(RandomShapes& random, double rough) {
   constexpr int n = 6;
   std::vector<Vec3d> vertices;
@@ -96,7 +96,7 @@ TriangleMesh rough_ground(RandomShapes& random, double rough) {
   return {vertices, faces, false};
 }
 
-// The shape put down along z to where it is deeper than `depth`.
+// Lower the shape along z until its penetration exceeds `depth`.
 void put_down(const Shape& shape, const Compound& ground, double depth, SE3d& X) {
   std::vector<PieceWitness> all;
   for (int k = 0; k < 60; ++k) {
@@ -114,7 +114,7 @@ void put_down(const Shape& shape, const Compound& ground, double depth, SE3d& X)
 
 TEST_CASE("every corner over a face has a point, and every vertex below one") {
   RandomShapes random;
-  // Gaps along other normals are longer by less than a hundredth.
+  // Gaps along other normals are larger by less than one percent.
   constexpr double margin = 2e-3, inside = 1e-6;
   int corners = 0, vertices = 0;
   for (int seed = 0; seed < 2000; ++seed) {
@@ -184,8 +184,8 @@ TEST_CASE("each point is there once") {
     const Shape shapes[] = {Shape::box({0.15, 0.2, 0.1}), Shape::cylinder(0.15, 0.1),
                             Shape::capsule(0.1, 0.2), Shape::box({0.1, 0.1, 0.05}, 0.02)};
     const Shape& shape = shapes[seed % 4];
-    // On a face of its own or as it comes, put down to where it touches; every third time flat on
-    // one of the triangles.
+    // With a face down or in a random orientation, lowered until it touches; every third time flat
+    // on one of the triangles.
     SE3d X =
         at(random.uniform(-0.1, 0.3), random.uniform(-0.1, 0.3), 1,
            seed % 2 ? Vec3d{0, 0, random.uniform(-3, 3)}
@@ -215,7 +215,7 @@ TEST_CASE("each point is there once") {
                      norm(y.manifold.points[k].p_WB - whole.points[i].p_WB) < 0.9e-7 &&
                      norm(y.manifold.points[k].p_WA - whole.points[i].p_WA) < 0.9e-7;
         CHECK(times >= 1);
-        // Between normals that differ by a millionth none is the same as all others.
+        // With normals that differ by a millionth a point is not always unique.
         if (rough < 1e-8 || rough > 1e-4) CHECK(times == 1);
         ++points;
       }

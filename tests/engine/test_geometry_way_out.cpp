@@ -1,5 +1,5 @@
-// What proves a way out of an overlap to be the shortest (way_out.h): each bound beside the support
-// function itself, and the proof beside the depth in many directions.
+// Proof that a separating translation is the shortest (way_out.h): each bound against the support
+// function itself, and the proof against the depth in many directions.
 #include "geometry/distance/way_out.h"
 
 #include "geometry/shape.h"
@@ -11,7 +11,7 @@ using namespace robosim::testing;
 
 namespace {
 
-// A point of the core's surface and its outward normal: on a face or a line of the shape, or its
+// A point of the core's surface and its outward normal: on a face or a line of the shape, or the
 // farthest point in some direction.
 template <class Core>
 std::pair<Vec3d, Vec3d> surface_point(RandomShapes& random, const Core& core) {
@@ -19,7 +19,7 @@ std::pair<Vec3d, Vec3d> surface_point(RandomShapes& random, const Core& core) {
   Patch patch;
   if constexpr (requires { core.patch(n, patch); }) core.patch(n, patch);
   if (patch.n_corners == 0 || random.uniform(0, 1) < 0.4) return {core.support(n), n};
-  // Between two corners, often next to each other, or inside.
+  // Between two corners, which are often adjacent, or in the interior.
   Vec3d p;
   double sum = 0;
   const int some = random.uniform(0, 1) < 0.5 ? 2 : patch.n_corners;
@@ -28,7 +28,7 @@ std::pair<Vec3d, Vec3d> surface_point(RandomShapes& random, const Core& core) {
     p += weight * patch.corner[i], sum += weight;
   }
   p *= 1 / sum;
-  // a line need not be.
+  // A point of a line need not be the farthest one.
   const bool is_farthest =
       dot(patch.normal, core.support(patch.normal) - p) < 1e-14 * core.bounding_ball().radius;
   return is_farthest ? std::pair(p, patch.normal) : std::pair(core.support(n), n);
@@ -60,7 +60,7 @@ TEST_CASE("the support function grows at least as fast as the ball inside and th
           const Form G = growth_form(core, p, n, t0, t1);
           with_ball += R > 0, with_growth += G.xx + G.yy > 0;
           for (int k = 0; k < 100; ++k) {
-            // Close to n and anywhere.
+            // Close to n, or anywhere.
             const double spread = k % 2 ? 1 : std::pow(10, random.uniform(-3, 0));
             const Vec3d x = unit_or((k % 2 ? 0.0 : 1.0) * n + spread * random.pose(1).p, n);
             const double f = dot(x, core.support(x) - p), rounding = 1e-13 * size;
@@ -87,8 +87,8 @@ TEST_CASE("a way out that is proved has none beside it that is shorter") {
         visit(A, [&](const auto& core_A) {
           visit(B, [&](const auto& core_B) {
             if constexpr (requires { core_A.support(Vec3d()), core_B.support(Vec3d()); }) {
-              // B turned so that two points of the surfaces face each other, and moved until they
-              // overlap by a depth.
+              // Rotate B so that two points of the surfaces face each other, and translate it until
+              // they overlap by a depth.
               const auto [p_A, n_A] = surface_point(random, core_A);
               const auto [p_B, n_B] = surface_point(random, core_B);
               const Vec3d axis = unit_or(cross(n_B, -n_A), perpendicular(n_B));
@@ -121,7 +121,7 @@ TEST_CASE("a way out that is proved has none beside it that is shorter") {
           });
         });
       }
-  // Neither answer is rare, and not much is refused in vain.
+  // Both results are frequent, and few translations are rejected needlessly.
   CHECK(proved > 800);
   CHECK(shorter > 800);
   CHECK(refused - shorter < 1500);

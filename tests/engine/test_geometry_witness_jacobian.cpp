@@ -1,6 +1,6 @@
-// The dense derivatives of closest points are those of the factors, which are compared with
-// differences elsewhere, for every pair of shapes and in the special cases that have kernels of
-// their own; on each instruction set alike.
+// The dense derivatives of closest points equal those of the factors, which are compared with
+// differences elsewhere. Checked for every pair of shapes, for special cases with kernels of their
+// own, and on every instruction set.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -37,9 +37,9 @@ bool is_zero(const tangent_plane::Mat2& M) {
 
 }  // namespace
 
-// Every third pose has axes of one frame along those of the other, so that faces, edges and mantles
-// lie flat; the first of these coincide, where spheres have no normal of their own. Sums of a few
-// dozen products of numbers up to `size`.
+// In every third pose the axes of both frames are aligned, so that faces, edges and sides lie flat.
+// The first of these poses coincide, where spheres have no unique normal. Errors are those of sums
+// of a few dozen products of numbers up to `size`.
 TEST_CASE("each column is the derivative by its entry of the twists") {
   RandomShapes random;
   int turning = 0;
@@ -99,8 +99,8 @@ TEST_CASE("where the next feature takes over it is told") {
     }
 }
 
-// signed_distance gives an end of what lies flat; in between the point keeps its place along the
-// axis, and goes round the mantle.
+// signed_distance returns an end of a line that lies flat. In between, the point keeps its position
+// along the axis, and moves around the lateral surface.
 TEST_CASE("on a line that lies flat the point is held") {
   const Shape ground = Shape::half_space();
   const SE3d flat(Mat3d{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, {0.1, -0.2, 0.3});
@@ -157,7 +157,7 @@ void all_kernels(const Arguments& x, WitnessJacobian (&out)[4]) {
 
 }  // namespace
 
-// Up to products that are fused: a dozen of them add up, of three numbers below 10 each.
+// Equal up to fused products: a dozen of them are added up, of three numbers below 10 each.
 TEST_CASE("kernels of all instruction sets agree") {
   std::mt19937_64 bits(3);
   std::uniform_real_distribution<double> uniform(-2, 2);

@@ -1,5 +1,4 @@
-// Inverse kinematics on random mechanisms: what it returns is a solution, within limits, nearest
-// first.
+// Inverse kinematics on random mechanisms: results are solutions within limits, nearest first.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -101,7 +100,8 @@ TEST_CASE("the residual's Jacobian is its derivative") {
       q[j] = saved + h, other.evaluate(q.data()), std::copy_n(other.value(), 6, plus.begin());
       q[j] = saved - h, other.evaluate(q.data()), std::copy_n(other.value(), 6, minus.begin());
       q[j] = saved;
-      // Central differences: error about 1e-10 of second derivatives of order 10, and rounding / h.
+      // Central differences: error of about 1e-10 times second derivatives of order 10, plus
+      // rounding / h.
       for (std::size_t i = 0; i < 6; ++i)
         CHECK(column[i] == doctest::Approx((plus[i] - minus[i]) / (2 * h)).epsilon(1e-6).scale(1));
     }

@@ -1,5 +1,5 @@
-// Inverse kinematics of many poses: solutions of what can be reached whatever the joints, each pose
-// by itself, bounds that hold.
+// Inverse kinematics of many poses: reachable poses are solved for all joint types, poses are
+// independent of each other, and bounds are valid.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -16,7 +16,8 @@ using namespace robosim;
 
 namespace {
 
-// A chain of these kinds; continuous joints have no limits, the others are within 1.5 of zero.
+// A chain of these joint kinds. Continuous joints have no limits, the others are within 1.5 of
+// zero.
 Model chain(testing::Random& random, const std::vector<std::string>& kinds) {
   ModelBuilder builder("chain", false);
   builder.add_link("link_0", random.inertia());
@@ -102,7 +103,7 @@ TEST_CASE(
       }
     }
     CHECK(solved >= 0.98 * n);
-    // Alone, for some of them: the same bits, as the first start is the same.
+    // Some poses alone: the same bits, as the first start is the same.
     for (int i = 0; i < n; i += 17) {
       std::vector<double> two(starts.begin(), starts.begin() + model.n_q);
       two.insert(two.end(), starts.begin() + i * model.n_q, starts.begin() + (i + 1) * model.n_q);
@@ -131,7 +132,7 @@ TEST_CASE("errors of boxes are those that one at a time tells") {
     for (int i = 0; i < 6; ++i) goal.lower[i] = -box[i], goal.upper[i] = box[i];
     IkBatchOptions options;
     options.ik = all_columns(model);
-    options.attempts = 1;  // so that many are not solved
+    options.attempts = 1;  // so that many poses are not solved
     const int n = 40;
     std::vector<SE3d> poses;
     for (int i = 0; i < n; ++i) poses.push_back(end_pose(model, data, random.configuration(model)));
@@ -168,7 +169,7 @@ TEST_CASE("no configuration's pose is beyond the bound, and what is clearly beyo
     SE3d far;
     for (int i = 0; i < 200; ++i) {
       std::vector<double> q = random.configuration(model);
-      // At their limits joints reach farthest.
+      // Joints at their limits reach farthest.
       for (std::size_t j = 0; j < q.size(); ++j)
         if (random.uniform(0, 1) < 0.3 && std::isfinite(model.limits.q_lower[j]))
           q[j] = random.uniform(0, 1) < 0.5 ? model.limits.q_lower[j] : model.limits.q_upper[j];

@@ -1,5 +1,4 @@
-// What joints exert by themselves: the laws, their derivatives, and the balance of energy with
-// them.
+// Passive joint forces: the laws, their derivatives, and the energy balance.
 #include <doctest/doctest.h>
 
 #include "checks.h"
@@ -21,7 +20,7 @@ Numbers forces(const Model& model, const Numbers& q, const Numbers& v) {
   return tau;
 }
 
-// Power that damping and dry friction take away at v.
+// Power dissipated by damping and dry friction at v.
 double dissipation(const Model& model, const Numbers& v) {
   double power = 0;
   for (std::size_t k = 0; k < v.size(); ++k)
@@ -44,7 +43,7 @@ TEST_CASE("springs have the force of their energy, and all else takes energy awa
     for (std::size_t k = 0; k < v.size(); ++k) {
       Numbers unit(v.size());
       unit[k] = 1;
-      // At rest there are the springs alone.
+      // At rest only springs act.
       check_close(rest[k], -spring_energy(model, moving(model, q, unit).data()).derivative);
     }
   });
@@ -64,7 +63,7 @@ TEST_CASE(
       const double tau = forces(model, zero, {v})[0];
       CHECK(tau == -forces(model, zero, {-v})[0]);
       CHECK(std::abs(tau) <= f);
-      CHECK((tau < last || std::abs(v) == 1e3));  // falls with v, to rounding
+      CHECK((tau < last || std::abs(v) == 1e3));  // decreases with v, up to rounding
       last = tau;
       if (std::abs(v) > width)
         CHECK(std::abs(std::abs(tau) - f) <= f * width * width / (2 * v * v) * (1 + 1e-9) + 1e-15);
@@ -95,8 +94,8 @@ TEST_CASE("derivatives of joint forces") {
             check_close(k == l ? dq[k] : 0, exact.dq[k * n + l]);
             check_close(k == l ? dv[k] : 0, exact.dv[k * n + l]);
           }
-          // Linear in these: a difference of any size is exact, of the coordinate itself and zero
-          // of all others.
+          // The forces are linear in these parameters: a difference of any size is exact for the
+          // coordinate itself and zero for all others.
           const auto difference = [&](Numbers Model::*parameter, double step) {
             Model changed = model;
             (changed.*parameter)[k] += step;
@@ -154,7 +153,7 @@ TEST_CASE("operations: joint forces act in inverse and forward dynamics and in t
     const std::size_t n = v.size();
     Options options;
     options.joint_forces = true;
-    // f(q, v, a or tau) by an operation, over doubles or duals.
+    // Evaluate f(q, v, a or tau) by an operation, over doubles or duals.
     const auto run = [&]<class S, class Op>(Op, const std::vector<S>& q_, const std::vector<S>& v_,
                                             const std::vector<S>& x_, const std::vector<S*>& out) {
       Data<S> data(model);
@@ -210,8 +209,8 @@ TEST_CASE(
               model.joints[i].ratio * tau_free[free.joints[i].v_index + k];
       return tau;
     };
-    // At rest and without dry friction exactly; the regularized one near rest, and beyond its
-    // widths, 0.01 rad/s or m/s.
+    // At rest and without dry friction exactly; with regularized dry friction near rest, and beyond
+    // its widths, 0.01 rad/s or m/s.
     check_close(forces(model, q, Numbers(v.size())),
                 gathered(forces(free, q_free, Numbers(v_free.size()))));
     Numbers slow = v, slow_free = v_free;

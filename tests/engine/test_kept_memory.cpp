@@ -1,4 +1,4 @@
-// Memory of results that is used again.
+// Reuse of the memory of results.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ TEST_CASE("no more is kept than may be, the newest") {
   CHECK(memory.idle_bytes() == 8 * 5008 * 3);
   for (int i = 4; i >= 2; --i) CHECK(memory.take(5000) == all[static_cast<std::size_t>(i)]);
   for (int i = 2; i < 5; ++i) memory.give_back(all[static_cast<std::size_t>(i)]);
-  memory.give_back(memory.take(50000));  // larger than all that may be kept
+  memory.give_back(memory.take(50000));  // larger than the total that may be kept
   CHECK(memory.idle_bytes() == 8 * 5008 * 3);
 }
 

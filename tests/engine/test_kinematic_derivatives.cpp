@@ -1,5 +1,5 @@
-// Jacobians of points, their rate, and the derivatives of frames' velocities and accelerations, on
-// every joint type, against dual numbers through the kernels of the values. Tolerance 1e-12
+// Jacobians of points, their rate, and derivatives of frames' velocities and accelerations, on
+// every joint type, against dual numbers through the kernels of the values. The tolerance is 1e-12
 // relative to the largest entry, as in test_dynamics.cpp.
 #include "checks.h"
 #include "dynamics/kinematics_derivatives.h"
@@ -22,7 +22,7 @@ std::vector<S> public_order(const Motion<S>& V) {
   return {V.linear.x, V.linear.y, V.linear.z, V.angular.x, V.angular.y, V.angular.z};
 }
 
-// The frame's origin, and a point away from it.
+// Call f for the frame's origin, and for a point away from it.
 template <class F>
 void over_points(const Model& model, Random& random, F&& f) {
   for (const Frame& frame : model.frames)

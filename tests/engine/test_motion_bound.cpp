@@ -1,6 +1,6 @@
-// The motion bounds hold: over random trees of all joint types, no point of a collider ever moves
-// farther than certified, as seen from the world or from another collider, and the bounds are not
-// much wider than the motion where that can be known.
+// Motion bounds over random trees of all joint types: no point of a collider ever moves farther
+// than certified, relative to the world or to another collider. The bounds are not much larger than
+// the motion if the latter is known.
 #include <doctest/doctest.h>
 
 #include "planning/motion_bound.h"
@@ -14,7 +14,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Two colliders on every link of a tree.
+// A tree with two colliders on every link.
 Model with_colliders(Random& random, const std::vector<std::string>& kinds, int n, bool chain) {
   ModelBuilder builder = random_tree("tree", random, kinds, n, chain, false);
   for (int i = 1; i <= n; ++i) {
@@ -36,8 +36,7 @@ std::vector<std::pair<int, int>> all_pairs(const Model& model) {
   return pairs;
 }
 
-// The ball's center and points that belong to the object: corners of its box or ends of its
-// diameters.
+// Points of the object: corners of its box, or the ends of a diameter of its ball.
 std::vector<Vec3d> points_of(const SceneObject& object) {
   std::vector<Vec3d> points;
   const Vec3d& e = object.geometry.shape.type == ShapeType::box
@@ -53,7 +52,7 @@ std::vector<Vec3d> points_of(const SceneObject& object) {
 
 TEST_CASE("no point moves farther than the bounds say") {
   double widest = 0;
-  // All kinds whose q is moved along straight lines here.
+  // All kinds whose q moves along straight lines here.
   std::vector<std::string> straight = moving_kinds();
   std::erase_if(straight, [](const std::string& kind) {
     return joint_layout(*moving_type(kind)).quaternion() >= 0;
@@ -92,7 +91,7 @@ TEST_CASE("no point moves farther than the bounds say") {
         int a = A.body, b = B.body;
         while (a != b) (a > b ? a : b) = model.joints[at(a > b ? a : b)].parent;
         const int top = a;  // the last body above both
-        // The farthest that a point of an object moves, as seen from there.
+        // Largest displacement of any point of an object, relative to this body.
         const auto farthest = [&](const SceneObject& object) {
           const SE3d before = X(query, top).inverse() * X(query, object.body),
                      after = X(moved, top).inverse() * X(moved, object.body);
@@ -104,7 +103,7 @@ TEST_CASE("no point moves farther than the bounds say") {
         const double distance = farthest(A) + (top == B.body ? 0.0 : farthest(B));
         CHECK(distance <= motion.total * std::abs(s) + 1e-9);
         CHECK(distance <= motion.least() + 1e-9);
-        // The ball's center keeps to its velocity up to the rest.
+        // The ball's center moves with its velocity up to the rest.
         const Vec3d d = X(query, top).R * (X(moved, top).inverse() * X(moved, A.body) * A.p_BC -
                                            X(query, top).inverse() * X(query, A.body) * A.p_BC);
         const Vec3d v = motion.velocity(X(query, A.body) * A.p_BC);

@@ -1,5 +1,4 @@
-// The nearest neighbor is the one that a plain scan finds: spread points, clustered ones, many
-// equal ones.
+// Nearest neighbors are those of a linear scan: spread points, clusters, many equal points.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -67,7 +66,7 @@ TEST_CASE("nearest up to periods is what a scan over all turns finds") {
         double sum = 0;
         for (std::size_t k = 0; k < 3; ++k) {
           double d = std::abs(p[k] - q[k]);
-          // At most 10 apart: that many turns and one more.
+          // Coordinates differ by at most 10: that many turns, and one more.
           for (int turn = -16; periods[k] > 0 && turn <= 16; ++turn)
             d = std::min(d, std::abs(p[k] - q[k] + turn * periods[k]));
           sum += d * d;
@@ -84,8 +83,8 @@ TEST_CASE("nearest up to periods is what a scan over all turns finds") {
 }
 
 TEST_CASE("the random numbers are xoshiro256++ and uniform") {
-  // First outputs of the published reference code for the state that splitmix64 fills from seed 0
-  // (computed independently).
+  // First outputs of the published reference code for the state that splitmix64 generates from seed
+  // 0 (computed independently).
   Rng a(0), b(0), c(1);
   CHECK(a.bits() == b.bits());
   CHECK(a.bits() != c.bits());

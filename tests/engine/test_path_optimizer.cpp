@@ -1,5 +1,5 @@
-// What the optimization of paths stands on: banded systems and polylines. The optimization itself:
-// tests/planners/test_optimize.py.
+// Parts of the path optimization: banded systems and polylines. The optimization itself is tested
+// in tests/planners/test_optimize.py.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -67,8 +67,8 @@ TEST_CASE("A thinned polyline loses only what is near the lines that stay") {
     const Polyline thin = arc.thinned(tolerance);
     CHECK(thin.point(0)[0] == arc.point(0)[0]);
     CHECK(thin.point(thin.size() - 1)[1] == arc.point(200)[1]);
-    // A chord of an arc is off by its angle squared over eight, at its middle, where no point may
-    // be.
+    // The chord of an arc deviates by its angle squared over eight, at its middle, where there may
+    // be no point.
     const std::size_t chord = static_cast<std::size_t>(std::sqrt(8 * tolerance) / 0.01);
     const auto points = [](std::size_t steps) {
       steps = std::clamp<std::size_t>(steps, 1, 200);

@@ -1,7 +1,7 @@
 // Products with derivatives against dual numbers through the recursions that they differentiate,
-// over the battery, with and without wrenches; 1e-12 relative to the largest entry as in
-// test_dynamics.cpp, 1e-10 where the condition of M amplifies rounding. Second-order products also
-// against Ridders' differences of the first-order ones.
+// over the battery, with and without wrenches. The tolerance is 1e-12 relative to the largest entry
+// as in test_dynamics.cpp, and 1e-10 where the condition of M amplifies rounding. Second-order
+// products are also compared with Ridders' differences of the first-order ones.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -34,7 +34,7 @@ DualApplied with_rate(const Applied& wrenches, const Applied& rates) {
   return out;
 }
 
-// Over the battery, once without wrenches and once with them and their rates.
+// Call f over the battery, once without wrenches and once with wrenches and their rates.
 template <class F>
 void over_loads(F&& f) {
   over_battery([&](const Model& model, Random& random, const Numbers& q, const Numbers& v,
@@ -60,7 +60,7 @@ Numbers transpose_times(const Numbers& J, const Numbers& x) {
   return out;
 }
 
-// What a rate of the wrenches gives against their cotangents.
+// Product of the wrenches' rates with their cotangents.
 double dot_of(const std::vector<Motion<double>>& bar, const Applied& rates) {
   double sum = 0;
   for (std::size_t k = 0; k < bar.size(); ++k) sum += dot(bar[k], rates[k].F);
@@ -123,7 +123,7 @@ TEST_CASE("vector-Jacobian products are the transposes of the matrices that dual
       check_close(v_bar, transpose_times(D.dv, bar));
       check_close(last_bar, transpose_times(D.da, bar));
       const Numbers by_wrenches = rates(inverse(q_fixed, v_fixed, a_fixed, moved));
-      // The sum of a hundred terms of order one.
+      // Sum of a hundred terms of order one.
       check_close(dot_of(wrenches_bar, dwrenches), dot_of(bar, by_wrenches), 100);
     }
     {

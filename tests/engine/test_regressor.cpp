@@ -1,9 +1,9 @@
-// The regressor and the derivatives in the model's parameters. tau is linear in the inertial
-// parameters, which checks the regressor without any derivative; center of mass and moments are
-// moved by a floating joint that carries the body's mass, joint placements by one without mass
-// before the joint, both with a dual q: exact to rounding, 1e-12 of the largest entry as in
-// test_dynamics.cpp. Forward dynamics against Ridders' differences over changed models, good to
-// 1e-8 of the largest entry.
+// The regressor and the derivatives with respect to the model's parameters. tau is linear in the
+// inertial parameters, which checks the regressor without any derivative. Center of mass and
+// moments are moved by a floating joint that carries the body's mass. Joint placements are moved by
+// a massless floating joint before the joint. Both have a dual q, so the comparison is exact to
+// rounding: 1e-12 of the largest entry as in test_dynamics.cpp. Forward dynamics is compared with
+// Ridders' differences over changed models, accurate to 1e-8 of the largest entry.
 #include <doctest/doctest.h>
 
 #include "base/lanes.h"
@@ -28,8 +28,8 @@ DualApplied dual_of(const Applied& wrenches) {
   return out;
 }
 
-// How many numbers each kind of parameter has, and room for gradients (rows = 1) or matrices (rows
-// = n_v).
+// Number of values of each parameter kind, and memory for gradients (rows = 1) or matrices (rows =
+// n_v).
 template <class S>
 struct ResultsOf {
   int bodies, rows;
@@ -63,7 +63,7 @@ Numbers rows_times(const Numbers& matrix, const Numbers& bar, double sign) {
   return out;
 }
 
-// A joint of the model's own, for coordinates appended behind those that there are.
+// Append a floating joint whose coordinates are behind the existing ones.
 Joint appended_floating_joint(Model& model, int parent, const SE3d& X_PJ) {
   Joint joint;
   joint.type = JointType::floating;
@@ -76,7 +76,7 @@ Joint appended_floating_joint(Model& model, int parent, const SE3d& X_PJ) {
   return joint;
 }
 
-// The same mechanism with a floating joint without mass before joint i.
+// Insert a massless floating joint before joint i.
 Model with_free_placement(Model model, int i) {
   const Joint before = appended_floating_joint(model, model.joints[i].parent, model.joints[i].X_PJ);
   for (Joint& joint : model.joints)
@@ -91,7 +91,7 @@ Model with_free_placement(Model model, int i) {
   return model;
 }
 
-// And with the mass of body i on a floating joint that it carries.
+// Put the mass of body i on a floating joint that the body carries.
 Model with_free_inertia(Model model, int i) {
   model.joints.push_back(appended_floating_joint(model, i, SE3d()));
   model.inertias.push_back(model.inertias[i]);
@@ -100,7 +100,7 @@ Model with_free_inertia(Model model, int i) {
   return model;
 }
 
-// dtau of the first n coordinates as entry k of the appended floating joint's velocity moves it.
+// Derivative of tau, first n coordinates, along entry k of the appended floating joint's velocity.
 Numbers appended_rate(const Model& extended, const Numbers& q, const Numbers& v, const Numbers& a,
                       int k, const Applied& wrenches) {
   Numbers q_all = q, v_all = v, a_all = a;
@@ -175,7 +175,7 @@ TEST_CASE(
     check_close(product, times(Y, x));
     regressor_transpose_times(model, data, q.data(), v.data(), a.data(), bar.data(), pi_bar.data());
     check_close(pi_bar, rows_times(Y, bar, 1));
-    // Another mechanism of the same shape.
+    // Another mechanism with the same structure.
     Model other = model;
     for (int i = 1; i < model.n_bodies(); ++i) other.inertias[i] = random.inertia();
     Numbers pi_other(width);
@@ -197,11 +197,11 @@ TEST_CASE(
     rnea_parameter_derivatives(model, data, q.data(), v.data(), a.data(), D.outputs(), wrenches);
     for (int i = 1; i < model.n_bodies(); ++i) {
       const int b = i - 1;
-      // Mass and moments: linear.
+      // tau is linear in mass and moments.
       const Numbers tau = inverse_dynamics(model, q, v, a);
       Model changed = model;
       changed.inertias[i].mass += 1;
-      // tau cancels, here and below.
+      // tau loses digits by cancellation, here and below.
       check_close(column(D.mass, n, b), minus(inverse_dynamics(changed, q, v, a), tau), 1e-11);
       for (int k = 0; k < 6; ++k) {
         changed = model;
@@ -224,7 +224,7 @@ TEST_CASE(
                   minus(inverse_dynamics(changed, q, v, a), inverse_dynamics(model, q, v, a)),
                   1e-11);
     }
-    // Without wrenches only placements change.
+    // Without wrenches only the derivatives by placements are different.
     Results unloaded(model, n);
     rnea_parameter_derivatives(model, data, q.data(), v.data(), a.data(), unloaded.outputs());
     CHECK(unloaded.com == D.com);
@@ -296,7 +296,7 @@ TEST_CASE(
       check(column(D.com, n, 3 * b + k),
             [&](Model& other, double t) { other.inertias[i].com[k] += t; });
     for (int k = 0; k < 6; ++k) {
-      // The smallest principal moments are 8e-4: what moves must stay positive, here and with
+      // The smallest principal moments are 8e-4: moments must stay positive, here and with
       // armature.
       check(
           column(D.inertia, n, 6 * b + k),
@@ -329,7 +329,7 @@ TEST_CASE(
       for (std::size_t k = 0; k < out.size(); ++k) out[k].set(0, x[0][k]), out[k].set(1, x[1][k]);
       return out;
     };
-    // Everything that the file computes, one after the other.
+    // All results of this file, in sequence.
     const auto all = [&]<class S>(Data<S>& data, const std::vector<S>& q_, const std::vector<S>& v_,
                                   const std::vector<S>& a_, const std::vector<S>& bar) {
       const std::size_t width = static_cast<std::size_t>(n_inertial * (model.n_bodies() - 1));
@@ -366,7 +366,7 @@ TEST_CASE(
       Data<double> data(model);
       Numbers own;
       for (const L& x : both) own.push_back(x[lane]);
-      // Sines differ in the last place; the condition of M.
+      // Sines differ in the last place; the condition of M amplifies this.
       check_close(own, all(data, qs[lane], vs[lane], as[lane], bars[lane]), 1e-10);
     }
   });

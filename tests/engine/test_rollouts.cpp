@@ -1,5 +1,5 @@
-// Many rollouts at once: each the same to the bit as by itself, whatever the number of threads and
-// wherever they meet; and ended by the caller.
+// Many rollouts at once: each is bitwise equal to a single rollout, for any number of threads and
+// any interval of synchronization. The caller can end them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr int n_q = 14, n_v = 12;
 
 std::size_t at(std::ptrdiff_t i) { return static_cast<std::size_t>(i); }
 
-// A box and a ball that fall, meet, slide and roll, pushed by controls.
+// A box and a ball that fall, collide, slide and roll, driven by controls.
 struct Batch {
   StepWorld w{free_bodies({free_box(2, {0.2, 0.3, 0.1}), free_ball(0.5, 0.15)}), {0.5, 0.3}};
   int count, steps, substeps;
@@ -58,7 +58,7 @@ struct Batch {
     return Numbers(at(std::ptrdiff_t{count} * each * width));
   }
 
-  // How many steps were taken there and back, when the caller says to go on that many times.
+  // Numbers of steps taken forward and backward, if the caller continues `patience` times.
   std::pair<int, int> run(int threads, int patience = 1 << 30) {
     std::vector<Simulator> simulators;
     for (int i = 0; i < threads; ++i) simulators.emplace_back(*w.world, StepOptions(), substeps);
@@ -164,7 +164,7 @@ TEST_CASE(
     for (std::size_t k = 0; k < x.size(); ++k) x[k] += h * d[k];
     return x;
   };
-  // Within which no contact changes what it does; central differences err by h^2 and 1e-16 / h.
+  // No contact changes its mode within h; errors of central differences are h^2 and 1e-16 / h.
   const double h = 1e-6;
   CHECK(of_v == doctest::Approx((loss(along(v_start, dv, h), batch.tau) -
                                  loss(along(v_start, dv, -h), batch.tau)) /
@@ -184,7 +184,7 @@ TEST_CASE("a rollout's gradient is the same to the bit whichever states are kept
     controls.tau = batch.tau.data();
     StepGradient expected;
     Numbers expected_tau;
-    for (const int interval : {1, 2, 3, 7, 40, 100}) {  // the first has every state
+    for (const int interval : {1, 2, 3, 7, 40, 100}) {  // the first keeps every state
       CAPTURE(interval);
       const KeptStates kept{steps, interval};
       Simulator simulator(*batch.w.world, StepOptions(), substeps);
@@ -233,7 +233,7 @@ TEST_CASE("threads meet between states that are kept, too") {
 
 TEST_CASE("threads meet, and end when the caller says so, with what was taken told") {
   Batch batch(4, 1000, true);
-  // Two threads have two rollouts each: they meet every 500 steps.
+  // Two threads have two rollouts each, and synchronize every 500 steps.
   CHECK(batch.run(2, 0) == std::pair(500, 500));
   CHECK(batch.run(2, 1) == std::pair(1000, 1000));
   CHECK(batch.run(1, 2) == std::pair(750, 750));

@@ -1,6 +1,6 @@
-// Second-order products against Ridders' differences of the first-order products that they
-// differentiate, good to 1e-8 of the largest entry, over the battery; and the symmetry of the
-// Hessian, corrected by brackets where joints are not vector spaces.
+// Second-order products against Ridders' differences of the first-order products, accurate to 1e-8
+// of the largest entry, over the battery. The symmetry of the Hessian is checked as well, with Lie
+// brackets for joints that are not vector spaces.
 #include <doctest/doctest.h>
 
 #include "base/lanes.h"
@@ -46,7 +46,7 @@ DualApplied with_rate(const Applied& wrenches, const Applied& rates) {
   return out;
 }
 
-// A point (q, x, y) with x = v and y = a or tau, and a direction; n_v entries each but q.
+// A point (q, x, y) with x = v and y = a or tau, and a direction; n_v entries each except q.
 struct Point {
   Numbers q, x, y;
 };
@@ -57,7 +57,7 @@ struct Direction {
       : q(random.numbers(n)), x(random.numbers(n)), y(random.numbers(n)) {}
 };
 
-// Gradients (q_bar, x_bar, y_bar) one after the other, and their second-order product.
+// Gradients (q_bar, x_bar, y_bar) in sequence, and their second-order product.
 struct Inverse {
   static Numbers gradient(const Model& model, Data<double>& data, const Point& p,
                           const Numbers& bar, const Applied& wrenches) {
@@ -112,8 +112,8 @@ double along(const Direction& d, const Numbers& product) {
   return sum;
 }
 
-// ad_x y joint by joint: the spatial product of the two velocities in the joint's frame, in terms
-// of its columns, which are orthonormal.
+// Lie bracket ad_x y joint by joint: the spatial product of the two velocities in the joint's
+// frame, in the basis of its columns, which are orthonormal.
 Numbers bracket(const Model& model, const Numbers& x, const Numbers& y) {
   Numbers out(x.size());
   for (int i = 1; i < model.n_bodies(); ++i) {
@@ -181,7 +181,7 @@ void check_symmetry(double tolerance) {
   });
 }
 
-// Two states side by side give what each gives alone.
+// Check that two states in lanes have the results of single states.
 template <class Kind>
 void check_lanes() {
   using L = Lanes<2, Isa::baseline>;

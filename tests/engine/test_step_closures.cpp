@@ -1,5 +1,5 @@
-// Closed loops: frames that stay together and joints that follow a law move as what can be told
-// without them, to rounding.
+// Closed loops: closures of frames and equalities of joints move like equivalent models without
+// closures, to rounding.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ FrameClosure point(int a, const SE3d& X_AF, int b, const SE3d& X_BG) {
   return c;
 }
 
-// Not above any floor: what is tested moves by itself.
+// No floor below, so that only the tested bodies interact.
 struct Loop {
   StepWorld w;
   Stepper stepper;
@@ -54,8 +54,8 @@ struct Loop {
   }
 };
 
-// Rods in the plane of x and z, each `length` along its own x, hinged one to the end of the other;
-// the first to the world.
+// Rods in the x-z plane, each `length` along its own x, each hinged to the end of the last one; the
+// first to the world.
 ModelBuilder rods(const Numbers& lengths) {
   ModelBuilder builder("rods", false);
   builder.add_link("base", Inertia());
@@ -101,10 +101,10 @@ TEST_CASE("a free body held at a point of the world goes as one on a hinge there
     held.q = {0, 0, 3, 0, -std::sin(angle / 2), 0, std::cos(angle / 2)};
     held.v = {0, 0, 0, 0, -rate, 0};
     hinged.step({0.2}), held.step({0, 0, 0, 0, -0.2, 0});
-    // A free body's new velocity is told in its axes at the end: those of an angular velocity along
-    // y are the same.
+    // A free body's velocity is expressed in its axes at the end of the step. An angular velocity
+    // along y is the same in both axes.
     CHECK(largest_difference({0, -hinged.v[0], 0}, {held.v[3], held.v[4], held.v[5]}) < 1e-12);
-    // Of the two ways of stepping the origin's differ by the turn within a step.
+    // Velocities of the origin in both integrations may differ by the rotation within a step.
     CHECK(std::hypot(held.v[0], held.v[2]) < 1e-12);
     CHECK(held.report.rows == 3);
   }
@@ -118,7 +118,7 @@ TEST_CASE("two free bodies welded go as one") {
   weld.is_weld = true;
   Loop welded(free_bodies({{Shape::sphere(0.01), inertia}, {Shape::sphere(0.01), inertia}}),
               {{weld}, {}});
-  // As one: both boxes on one link.
+  // Reference: both boxes on one link.
   ModelBuilder builder("one", false);
   builder.add_link("base", Inertia());
   builder.add_link("first", inertia), builder.add_link("second", inertia);
@@ -140,7 +140,7 @@ TEST_CASE("two free bodies welded go as one") {
   one.step(tau), welded.step(both);
   CHECK(largest_difference(one.v, {welded.v.begin(), welded.v.begin() + 6}) < 1e-13);
   CHECK(welded.report.rows == 6);
-  // And stay so while they turn.
+  // They stay together while rotating.
   for (int i = 0; i < 2000; ++i) welded.step();
   Data<double> data(welded.w.model);
   forward_kinematics(welded.w.model, data, welded.q.data());
@@ -180,7 +180,7 @@ TEST_CASE("joints that follow by a closure go as those that mimic") {
 
 TEST_CASE(
     "a four-bar linkage stays closed and keeps its energy, with rows that others imply left out") {
-  // Crank, coupler and rocker of 0.3, 0.5 and 0.4 on pivots 0.5 apart; the rocker's end is at the
+  // Crank, coupler and rocker of 0.3, 0.5 and 0.4 on pivots 0.5 apart. The rocker's end is at the
   // second pivot.
   const auto drift = [](double dt, int closures, double out_of_plane, StepStatus* worst) {
     Closures all;
@@ -189,7 +189,7 @@ TEST_CASE(
     StepOptions options;
     options.dt = dt;
     Loop loop(rods({0.3, 0.5, 0.4}).build({}), all, options);
-    // To the second pivot.
+    // Distance to the second pivot.
     const double crank = 1.2, x = 0.5 - 0.3 * std::cos(crank), z = -0.3 * std::sin(crank),
                  line = std::hypot(x, z);
     const double coupler =
@@ -213,13 +213,13 @@ TEST_CASE(
   StepStatus status;
   const auto coarse = drift(1e-3, 1, 0, &status), fine = drift(2.5e-4, 1, 0, &status);
   CHECK(status == StepStatus::solved);
-  // A quarter of dt: second order in what is apart, first in the energy, as the scheme is
-  // symplectic in free coordinates only.
+  // With a quarter of dt the drift is of second order, and the energy of first order, as the scheme
+  // is symplectic in free coordinates only.
   CHECK(coarse.first < 1.5e-4);
   CHECK(coarse.first > 12 * fine.first);
-  CHECK(coarse.second < 0.12);  // of 9 J that come and go
+  CHECK(coarse.second < 0.12);  // of 9 J that are exchanged
   CHECK(coarse.second > 3 * fine.second);
-  // The same said twice, or with a measure that is wrong across the plane, is the same motion.
+  // A duplicate constraint, or an error perpendicular to the plane, leads to the same motion.
   CHECK(drift(1e-3, 2, 0, &status) == coarse);
   CHECK(status == StepStatus::solved);
   CHECK(drift(1e-3, 1, 1e-3, &status) == coarse);
@@ -230,7 +230,7 @@ TEST_CASE("what is apart is taken back, also by laws that bend and of joints tha
   Closures closures;
   closures.joints = {{"law", 0, 1, {0.1, 0.5, -0.3, 0.2, 0.1}}, {"held", -1, 2, {0.4, 0, 0, 0, 0}}};
   Loop loop(rods({0.3, 0.4, 0.2}).build({}), closures);
-  loop.q = {0.3, 0.2315, 0.403};  // within what comes back at 1 rad/s
+  loop.q = {0.3, 0.2315, 0.403};  // within the correction at 1 rad/s
   const auto errors = [&] {
     const double x = loop.q[0];
     return std::pair(loop.q[1] - (0.1 + x * (0.5 + x * (-0.3 + x * (0.2 + x * 0.1)))),
@@ -238,7 +238,8 @@ TEST_CASE("what is apart is taken back, also by laws that bend and of joints tha
   };
   const auto [law, held] = errors();
   loop.step();
-  // erp of what is held is linear, and exact; of a law that bends up to the square of the way.
+  // The correction by erp is exact for the linear equality, and exact up to the squared
+  // displacement for the nonlinear one.
   CHECK(errors().second == doctest::Approx(0.8 * held).epsilon(1e-12));
   CHECK(errors().first == doctest::Approx(0.8 * law).epsilon(1e-3));
   for (int i = 0; i < 1000; ++i) loop.step();
@@ -247,18 +248,18 @@ TEST_CASE("what is apart is taken back, also by laws that bend and of joints tha
 }
 
 TEST_CASE("rows that others imply are left out, also where they contradict these") {
-  // One rod, its end at two places.
+  // One rod whose end is constrained to two places.
   Closures closures;
   closures.frames = {point(0, shifted(0.5, 0, 3), 1, shifted(0.4, 0, 0)),
                      point(0, shifted(0, 0, 3.2), 1, shifted(0.4, 0, 0))};
   Loop loop(rods({0.4}).build({}), closures);
   loop.q = {0.5};
   loop.step();
-  // The second is implied: there is one way to move.
+  // The second closure is redundant, as there is one degree of freedom.
   CHECK(loop.report.status == StepStatus::solved);
   CHECK(loop.report.rows == 1);
-  // A free body on two points that are farther apart than its own: its six ways leave room for six
-  // rows, but those along the line contradict.
+  // A free body at two points that are farther apart than its own points. Six rows act on its six
+  // degrees of freedom, but the rows along the line contradict each other.
   Closures stretched;
   stretched.frames = {point(0, shifted(0, 0, 3), 1, SE3d()),
                       point(0, shifted(1, 0, 3), 1, shifted(0.5, 0, 0))};
@@ -272,7 +273,7 @@ TEST_CASE("rows that others imply are left out, also where they contradict these
 TEST_CASE("closures that contradict what touches are relaxed and told") {
   FrameClosure weld = point(0, shifted(0, 0, 0.09), 1, SE3d());
   weld.is_weld = true;
-  for (const double apart : {0.0, 1e-3}) {  // a ball in the floor, held there, or a little beside
+  for (const double apart : {0.0, 1e-3}) {  // a ball in the floor, held there or a bit off
     Loop ball(free_bodies({free_ball(1, 0.1)}), {{weld}, {}});
     ball.q = {apart, 0, 0.09, 0, 0, 0, 1};
     ball.step();

@@ -1,4 +1,5 @@
-// Gradients that look beyond the classes of a step: what keeps together and what lets go.
+// Gradients that look beyond the active set of a step: contacts that stay together and that
+// separate.
 #include <doctest/doctest.h>
 
 #include "step_worlds.h"
@@ -14,8 +15,8 @@ constexpr double dt = 2e-3, ball_mass = 0.7, platform_mass = 1.3, radius = 0.1, 
                  high = 0.5;
 
 // A platform 0.5 m above the floor that a force (v[0]) can lift from the lower limit of its joint,
-// and what is free: q has seven entries for each of these, v six. Of the platform alone the mass is
-// to be given.
+// and free bodies: q has seven entries for each of these, v six. Only the platform's mass is an
+// argument.
 Model lift(double mass, const std::vector<FreeBody>& free) {
   ModelBuilder builder("lift", false);
   builder.add_link("base", Inertia());
@@ -44,11 +45,11 @@ Numbers ball_on_platform(double gap = 0) {
   return q;
 }
 
-// Steps under a constant force of the platform, and back from a loss of the last velocities: the
-// gradient by the force in each step.
+// Steps under a constant force on the platform, and the gradient of a loss of the last velocities
+// with respect to the force in each step.
 struct Run {
   Numbers by_force;
-  OneSided one_sided = OneSided::no;  // of all steps
+  OneSided one_sided = OneSided::no;  // over all steps
   StepGradient first;                 // of the first step
 };
 Run run(const StepWorld& w, const StepOptions& options, Numbers q, int steps, const Numbers& q_bar,
@@ -80,7 +81,7 @@ Run run(const StepWorld& w, const StepOptions& options, Numbers q, int steps, co
   return out;
 }
 
-// Of minus the height of the free body `i`: a loss that is less where it is higher.
+// Gradient of minus the height of free body `i`, a loss that is less if the body is higher.
 Numbers lower(const StepWorld& w, int i, double sign = -1) {
   Numbers bar(at(w.model.n_v), 0.0);
   bar[at(1 + 6 * i + 2)] = sign;
@@ -107,12 +108,12 @@ TEST_CASE(
     };
     const double weak = 0.5 * all * 9.81;
     for (const double force : {0.0, weak}) {
-      // Nothing of the force comes to the ball: the limit has it. Each row by itself lets go of the
-      // ball, too.
+      // None of the force reaches the ball: the limit carries it. Rows considered one by one also
+      // separate from the ball.
       for (const ComplementarityAwareId rule :
            {ComplementarityAwareId("none"), ComplementarityAwareId("each")})
         for (const double x : gradient(rule, -1, force).by_force) CHECK(std::abs(x) < 1e-18);
-      // Together: as in free flight, and as one body of both masses on the same joint in the air.
+      // Together: as in free flight, and as one body with both masses on the same joint in the air.
       const Run together = gradient(ComplementarityAwareId("together"), -1, force);
       CHECK(together.one_sided == OneSided::other_classes);
       options.complementarity_aware = ComplementarityAwareId("none");
@@ -122,7 +123,7 @@ TEST_CASE(
               doctest::Approx(-dt * dt / all * (steps - i)).epsilon(1e-12));
         CHECK(together.by_force[at(i)] == doctest::Approx(flies.by_force[at(i)]).epsilon(1e-12));
       }
-      // Who wants it lower, where it cannot go, gets the plain gradient.
+      // A loss that pulls the body down, where it cannot move, has the plain gradient.
       const Run pressed = gradient(ComplementarityAwareId("together"), 1, force);
       CHECK(pressed.one_sided == OneSided::no);
       for (const double x : pressed.by_force) CHECK(std::abs(x) < 1e-18);
@@ -174,7 +175,7 @@ TEST_CASE("what flies above a platform keeps its own gradient, which is the larg
   const Run found = run(w, options, ball_on_platform(5e-4), 1, lower(w, 0), 0);
   CHECK(found.one_sided == OneSided::no);
   CHECK(found.by_force[0] == 0);
-  CHECK(found.first.v[3] == doctest::Approx(-dt).epsilon(1e-12));  // of the ball's own velocity
+  CHECK(found.first.v[3] == doctest::Approx(-dt).epsilon(1e-12));  // by the ball's own velocity
 }
 
 TEST_CASE("a tower of boxes is lifted as one body, whatever shares the load") {
@@ -188,7 +189,8 @@ TEST_CASE("a tower of boxes is lifted as one body, whatever shares the load") {
   const int steps = 10;
   const double all = platform_mass + 2 * 0.4;
   const Run top = run(w, options, q, steps, lower(w, 1), 3);
-  // Four points share the load at each of the two contacts: rounding of their impulses, over steps.
+  // Four points share the load at each of the two contacts: rounding of their impulses, over all
+  // steps.
   for (int i = 0; i < steps; ++i)
     CHECK(top.by_force[at(i)] == doctest::Approx(-dt * dt / all * (steps - i)).epsilon(1e-11));
 }

@@ -1,5 +1,5 @@
-// What free motion's share of a step changes by: kernels for a single state, compiled for each
-// instruction set.
+// Derivatives of a step's free motion: kernels for a single state, compiled for each instruction
+// set.
 #include "checks.h"
 #include "dynamics/rnea_derivatives.h"
 #include "step/columns.h"

@@ -1,4 +1,4 @@
-// Gradients of random steps, of robots, loops and boxes, are those of differences.
+// Gradients of random steps of robots, loops and boxes equal differences.
 #include "step_differences.h"
 
 using namespace robosim;
@@ -16,7 +16,7 @@ Model robot(Random& random, bool floating_base) {
   return builder.build({});
 }
 
-// Down until the lowest point is at most 1 cm under the floor.
+// Lower the configuration until its lowest point is at most 1 cm below the floor.
 void put_on_floor(const StepWorld& w, Point& p, Random& random) {
   p.q[2] = 5;
   SceneQuery query(*w.scene);
@@ -106,7 +106,8 @@ TEST_CASE("gradients of closed loops are those of differences, in every argument
     put_on_floor(open, p, random);
     Data<double> data(model);
     forward_kinematics(model, data, p.q.data());
-    // Frames that are a little apart, one of them of the world; and two laws of coordinates.
+    // Closures of frames that are slightly apart, one of them with the world, and two equalities of
+    // joints.
     Closures closures;
     const auto hold = [&](int a, int b, bool is_weld) {
       FrameClosure c;
@@ -149,7 +150,7 @@ TEST_CASE("gradients of joints that follow others are those of differences") {
   Counts counts;
   for (unsigned seed = 0; seed < random_worlds / 2; ++seed) {
     Random random(200 + seed);
-    // Behind the joint that they follow, and beside it.
+    // Mimic joints behind their source, and beside it.
     struct Row {
       const char *name, *parent, *kind, *source;
       double ratio;
@@ -224,8 +225,8 @@ TEST_CASE(
       const StepWorld w(std::move(model), material);
       StepOptions options;
       options.dt = 0.005, options.erp = scenario.erp, options.solver = solver;
-      // The small one on the other, turned and off its middle, so that no corner meets an edge;
-      // half of them a little apart or overlapping.
+      // The small box is on the other one, rotated and off center, so that no corner touches an
+      // edge. Half of the pairs are slightly separated or overlapping.
       const double turn = random.uniform(0.2, 0.6), off = seed % 2 ? 1e-4 : 0;
       Point p{{0.1, 0.2, 0.1 + random.uniform(-off, off), 0, 0, 0, 1, 0.15, 0.22,
                0.3 + random.uniform(-off, off), 0, 0, std::sin(turn), std::cos(turn)},

@@ -1,5 +1,5 @@
-// Bounces by their time of impact: closed forms that hold whatever the length of a step, their
-// gradients over whole runs, and flags.
+// Bounces by time of impact: closed forms that are valid for any length of a step, their gradients
+// over whole runs, and flags.
 #include <doctest/doctest.h>
 
 #include "count_allocations.h"
@@ -54,7 +54,7 @@ Run run(Simulator& simulator, const Numbers& q, const Numbers& v, int steps) {
   return out;
 }
 
-// Of the last configuration's tangent entry k.
+// Gradient of the last configuration's tangent entry k.
 StepGradient gradient_of(Simulator& simulator, const Run& r, int steps, int k) {
   const Model& m = simulator.world().model();
   const Numbers zero(at((steps + 1) * m.n_v), 0.0);
@@ -71,7 +71,7 @@ StepGradient gradient_of(Simulator& simulator, const Run& r, int steps, int k) {
 }  // namespace
 
 TEST_CASE("two balls that hit: where one is in the end, by where and how fast both were") {
-  // After the hit at t_c, x_2 = x_2 + v_2 t_c + v_2' (1 - t_c): linear in all four, with v' by
+  // After the impact at t_c, x_2 = x_2 + v_2 t_c + v_2' (1 - t_c): linear in all four, with v' from
   // momentum and restitution.
   struct Case {
     double mass, restitution, expected[4];  // by x_1, x_2, v_1, v_2
@@ -112,13 +112,13 @@ TEST_CASE(
   Simulator simulator(*balls.w.world, options, 1);
   const Run r = run(simulator, balls.q, balls.v, 100);
   const StepGradient g = gradient_of(simulator, r, 100, 6);
-  CHECK(std::abs(g.q[0]) < 1e-11);  // where it was does not count, only how fast it came
+  CHECK(std::abs(g.q[0]) < 1e-11);  // the initial position does not matter, only the velocity
   CHECK(std::abs(g.q[6] - 1) < 1e-11);
 }
 
 TEST_CASE("an off-center hit turns by the true normal, whatever the step") {
-  // Equal balls, smooth, elastic: the velocities' parts along the line of centers at the hit are
-  // exchanged.
+  // Equal balls, smooth and elastic: the velocity components along the line of centers are
+  // exchanged at the impact.
   const double offset = 0.07, gap = std::sqrt(4 * Balls::radius * Balls::radius - offset * offset),
                t_c = 0.5 - gap;
   const Vec3d n(gap / (2 * Balls::radius), offset / (2 * Balls::radius), 0), first{t_c, 0, 0},
@@ -131,7 +131,7 @@ TEST_CASE("an off-center hit turns by the true normal, whatever the step") {
     Simulator simulator(*balls.w.world, in_time(1.0 / steps), 1);
     const Run r = run(simulator, balls.q, balls.v, steps);
     const double* end = &r.q[at(steps * 14)];
-    // The normal is that at the start of the step, off by up to its turning in one step.
+    // The normal is that at the start of the step; its error is at most its rotation in one step.
     const double turning = 1.0 / steps / (2 * Balls::radius);
     CHECK(norm(Vec3d(end[0], end[1], 0) - first_end) < turning);
     CHECK(norm(Vec3d(end[7], end[8], 0) - second_end) < turning);
@@ -144,7 +144,7 @@ TEST_CASE(
   const StepWorld w(free_bodies({free_ball(2, radius)}), {0.5, 1});
   Stepper stepper(*w.world, in_time(dt));
   Numbers q{0, 0, radius + 0.5, 0, 0, 0, 1}, v(6, 0.0);
-  // What semi-implicit Euler keeps in free flight: v^2/2 + g z - dt g v/2.
+  // Invariant of semi-implicit Euler in free flight: v^2/2 + g z - dt g v/2.
   const auto energy = [&] { return 0.5 * v[2] * v[2] + g * (q[2] - radius) - 0.5 * dt * g * v[2]; };
   const double at_start = energy();
   int bounces = 0;
@@ -156,10 +156,10 @@ TEST_CASE(
     lowest = std::min(lowest, q[2] - radius);
     if (bounces > 90) highest = std::max(highest, q[2] - radius);
   }
-  CHECK(bounces > 90);                           // each 0.64 s
-  CHECK(std::abs(energy() - at_start) < 1e-10);  // to rounding, which adds up over 60,000 steps
+  CHECK(bounces > 90);                           // one per 0.64 s
+  CHECK(std::abs(energy() - at_start) < 1e-10);  // to rounding, accumulated over 60,000 steps
   CHECK(std::abs(highest - 0.5) < 2e-6);         // g dt^2 / 8 below the top between two steps
-  CHECK(lowest >= -1e-12);                       // it never goes in
+  CHECK(lowest >= -1e-12);                       // no penetration
 
   const StepWorld lossy(free_bodies({free_ball(2, radius)}), {0.5, 0.6});
   Stepper other(*lossy.world, in_time(dt));
@@ -185,7 +185,7 @@ TEST_CASE("heights after a bounce, and their gradients, tend to those of continu
     worst[refinement] = std::abs(r.q[at(steps * 7 + 2)] - radius - z);
     worst_rate[refinement] = std::abs(gradient_of(simulator, r, steps, 2).q[2] - dz_dh);
   }
-  for (int i = 1; i < 3; ++i) {  // steps 4 times as short
+  for (int i = 1; i < 3; ++i) {  // steps of a quarter of the length
     CHECK(worst[i] < 0.5 * worst[i - 1]);
     CHECK(worst_rate[i] < 0.5 * worst_rate[i - 1]);
   }
@@ -209,8 +209,8 @@ TEST_CASE(
 }
 
 TEST_CASE("friction of an impact acts where things touch, however far they were before") {
-  // It keeps the moment of momentum about where they touch: of a solid ball that did not spin, 5/7
-  // of the speed stay, whenever it comes.
+  // The angular momentum about the contact point is conserved: a solid ball without spin keeps 5/7
+  // of its speed, at any time of impact.
   const double radius = 0.1, speed = 2, down = 5, dt = 0.01;
   for (const bool on_box : {false, true})
     for (const double restitution : {0.0, 0.5})
@@ -228,7 +228,7 @@ TEST_CASE("friction of an impact acts where things touch, however far they were 
 }
 
 TEST_CASE("bounces that do not feel each other are each exact; such as do are flagged") {
-  // Two pairs of balls far from each other, that hit within the same step at different times.
+  // Two pairs of balls far from each other, with impacts at different times within the same step.
   Balls pairs({1, 1, 1, 3}, {0, 0.5203, 5, 5.5233}, {1, 0, 1, 0}, {0.3, 1});
   Simulator simulator(*pairs.w.world, in_time(0.1), 1);
   const Run r = run(simulator, pairs.q, pairs.v, 10);
@@ -238,7 +238,7 @@ TEST_CASE("bounces that do not feel each other are each exact; such as do are fl
   for (const double x : found) CHECK(std::abs(x - 0.5) < 1e-11);
   CHECK(std::abs(g.q[0]) + std::abs(g.q[6]) < 1e-12);
 
-  // Three in a row, the middle one hit from both sides in one step.
+  // Three balls in a row, the middle one hit from both sides in one step.
   Balls row({1, 2, 1}, {-0.5, 0, 0.5}, {1, 0, -1}, {0, 1});
   Stepper stepper(*row.w.world, in_time(0.1));
   bool is_flagged = false;
@@ -248,11 +248,11 @@ TEST_CASE("bounces that do not feel each other are each exact; such as do are fl
     StepGradient gradient;
     const Numbers ones(18, 1.0);
     stepper.vjp({q.data(), v.data()}, {}, {ones.data(), ones.data()}, gradient);
-    CHECK(gradient.one_sided == OneSided::no);  // the law of what is simultaneous is smooth
+    CHECK(gradient.one_sided == OneSided::no);  // the law of simultaneous impacts is smooth
     is_flagged |= report.coupled_bounces == 2;
   }
   CHECK(is_flagged);
-  // Both at once: Newton's law; momentum and, of elastic ones, energy are kept.
+  // Simultaneous impacts: Newton's law; momentum and, for elastic ones, energy are conserved.
   CHECK(std::abs(row.v[0] + 2 * row.v[6] + row.v[12]) < 1e-12);
   CHECK(std::abs(row.v[0] * row.v[0] + 2 * row.v[6] * row.v[6] + row.v[12] * row.v[12] - 2) <
         1e-12);

@@ -1,5 +1,6 @@
-// Integrators as a step sees them (step/integrators/integrators.h): each of the list does what the
-// interface says. Derivatives of steps by each in turn are in test_step_gradients.cpp.
+// Integrators as the step uses them (step/integrators/integrators.h): each integrator of the list
+// satisfies the interface. Derivatives of steps with each integrator are in
+// test_step_gradients.cpp.
 #include "step/columns.h"
 #include "step_differences.h"
 
@@ -47,8 +48,7 @@ TEST_CASE(
       CHECK(std::abs(one - other) <= 1e-12 * size);
       CHECK(transposed == solved[1]);
 
-      // Without impulses a step ends at v_free, and the next state is what the integrator makes of
-      // it.
+      // Without impulses a step ends at v_free, and the integrator maps it to the next state.
       StepOptions options;
       options.integrator = id;
       Stepper stepper(*w.world, options);

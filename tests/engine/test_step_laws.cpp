@@ -1,6 +1,6 @@
-// What a step must satisfy, checked by other means than those that made it: the equation of motion
-// by recursive Newton-Euler with the contacts' forces applied to links, and the law of every row
-// from the velocities of bodies.
+// Laws that a step must satisfy, checked by independent means: the equation of motion by recursive
+// Newton-Euler with the contacts' forces applied to links, and the law of every row from the
+// velocities of bodies.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// A robot of every kind of joint, on a floating base or not, and two boxes and a ball, all near the
-// floor and each other.
+// A robot with all kinds of joints, with or without a floating base, two boxes and a ball, all near
+// the floor and each other.
 Model crowd(Random& random, bool floating_base) {
   ModelBuilder builder = random_tree("crowd", random, moving_kinds(), 6, false, floating_base);
   for (int i = 0; i <= 6; ++i)
@@ -42,7 +42,7 @@ Model crowd(Random& random, bool floating_base) {
   return builder.build({});
 }
 
-// The state and what drives it.
+// State and control of a step.
 struct Drive {
   Numbers q, v, tau, q_target, v_target;
   ControlView control() const { return {tau.data(), q_target.data(), v_target.data()}; }
@@ -63,7 +63,7 @@ int frame_of(const Model& m, int body) {
   return -1;
 }
 
-// The law of a row, of its impulse and velocity, up to so much of each.
+// Check the law of a row with its impulse and velocity, with a tolerance for each.
 void check_law(double f, double w, double lower, double upper, double f_small, double w_small) {
   CHECK(f >= lower - f_small);
   CHECK(f <= upper + f_small);
@@ -71,13 +71,13 @@ void check_law(double f, double w, double lower, double upper, double f_small, d
   if (f < upper - f_small) CHECK(w >= -w_small);
 }
 
-// The same of friction within a disc about zero.
+// Check the law of friction within a disc around zero.
 void check_disc_law(const double* f, const double* w, double radius, double f_small,
                     double w_small) {
   const double push = std::hypot(f[0], f[1]), speed = std::hypot(w[0], w[1]);
   CHECK(push <= radius + f_small);
   if (push < radius - f_small) CHECK(speed <= w_small);
-  // Against the velocity.
+  // Opposite to the velocity.
   CHECK(f[0] * w[0] + f[1] * w[1] <= -push * speed + f_small * speed + w_small * push);
 }
 
@@ -85,7 +85,7 @@ void check_disc_law(const double* f, const double* w, double radius, double f_sm
 
 TEST_CASE("steps of random worlds obey the equation of motion and the law of every row") {
   SolverId solver;
-  // Bounds of friction of `convex` are those of normals to 1e-8.
+  // Friction bounds of `convex` match the normals to 1e-8.
   double solved_to = 1e-12, slack = 1e-9;
   SUBCASE("friction within squares") { solver = SolverId("lcp"); }
   SUBCASE("friction within discs") { solver = SolverId("convex"), solved_to = 1e-8, slack = 3e-8; }
@@ -139,13 +139,13 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
         continue;
       }
 
-      // Derivatives need the matrices that are looked at below.
+      // Computing derivatives fills the matrices that are checked below.
       StepGradient gradient;
       const Numbers bar(c.v.size(), 1.0);
       stepper.vjp({c.q.data(), c.v.data()}, c.control(), {bar.data(), bar.data()}, gradient);
 
-      // The new velocities in the axes at the start; positions go along them and what corrects
-      // them, what moves freely straight.
+      // New velocities in the axes at the start. Positions move along these and their corrections;
+      // floating joints move straight.
       const StepData& step = stepper.data();
       Numbers v_start = v_next, q_expected(c.q.size()), corrected(c.v.size(), 0.0);
       if (step.has_corrections())
@@ -260,7 +260,7 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
                              taken = -options.erp / options.dt * std::max(point.gap - 1e-5, 0.0);
                 const bool is_fast = approach > options.restitution_threshold,
                            is_ahead = point.gap > 0 && point.gap >= options.dt * closing;
-                // Of what gives f = dt max(0, -gap - dt w - tau w) / c.
+                // Compliant contact: f = dt max(0, -gap - dt w - tau w) / c.
                 const double time = options.dt + material.relaxation_time;
                 if (gives)
                   velocity =
@@ -305,8 +305,8 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
         }
       }
 
-      // Corrections of positions: 0 <= p + f _|_ w >= 0 along the way, of what bounces 0 <= p _|_ w
-      // >= 0.
+      // Corrections of positions: 0 <= p + f _|_ w >= 0 for the displacement; for bouncing contacts
+      // 0 <= p _|_ w >= 0.
       for (std::size_t next = 0; next < step.corrected_islands.size(); ++next) {
         const StepIsland &island = step.islands[at(step.corrected_islands[next])],
                          &own = step.corrections[next];
@@ -340,7 +340,7 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
           }
       }
 
-      // M a + h - J^T F/dt = tau + joint forces, all with what the joints exert at the end of the
+      // M a + h - J^T F/dt = tau + joint forces, with the joints' passive forces at the end of the
       // step.
       std::vector<AppliedWrench<double>> wrenches;
       for (auto& [body, F] : on_body) {
@@ -350,7 +350,7 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
         const double rate = 1 / options.dt;
         wrenches.push_back({frame, {rate * (F.angular - cross(p, F.linear)), rate * F.linear}});
       }
-      // rates: the turning of axes.
+      // rates: due to rotating axes.
       Numbers a(c.v.size()), needed(c.v.size()), rates(c.v.size(), 0.0);
       for (int i = 1; i < m.n_bodies(); ++i) {
         const Joint& joint = m.joints[at(i)];
@@ -379,17 +379,17 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
           if (coordinate.v == k)
             given -= m.stiffness[at(k)] * (c.q[at(coordinate.q)] + options.dt * v_start[at(k)] -
                                            m.spring_reference[at(k)]);
-        // 100: bodies of some kg, forces 1 m from joints.
+        // 100: bodies of a few kg, forces 1 m from joints.
         check_close(needed[at(k)], given, 100 * scale, 1e-11);
       }
     }
   }
   MESSAGE(relaxed, " relaxed, ", rough, " rough and ", solved, " of ", steps, " steps solved; ",
           contacts, " contacts, ", limits, " limits, ", motors, " motors, ", islands, " islands");
-  // Of heavily redundant rows about 1 % end in cycles of pivots (mode_solver.h); the report says
+  // About 1 % of heavily redundant rows end in cycles of pivots (mode_solver.h). The report says
   // so.
   CHECK(solved >= steps - steps / 50);
-  CHECK(rough <= 5);  // of what jams
+  CHECK(rough <= 5);  // of jamming contacts
   CHECK(relaxed > 20);
   CHECK(contacts > 200);
   CHECK(limits > 50);

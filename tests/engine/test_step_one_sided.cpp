@@ -1,4 +1,4 @@
-// Where a step's derivative holds on one side only its gradient says so, and nowhere beside.
+// A one-sided derivative of a step is flagged by its gradient, and other derivatives are not.
 #include <doctest/doctest.h>
 
 #include "rollout/simulator.h"
@@ -9,7 +9,7 @@ using namespace robosim::testing;
 
 namespace {
 
-// Why the gradient of a step with any loss is.
+// Causes for which the gradient of a step is one-sided, for any loss.
 OneSided causes_of(const StepWorld& w, const StepOptions& options, const Numbers& q,
                    const Numbers& v) {
   Stepper stepper(*w.world, options);
@@ -34,8 +34,8 @@ TEST_CASE("features of a contact that change right there make a gradient one-sid
       return Numbers{0, 0, 0.1, 0, 0, 0, 1, x, 0.02, 0.3, 0, 0, std::sin(0.15), std::cos(0.15)};
     };
     CHECK(causes_of(w, options, at_x(0.05), Numbers(12, 0.0)) == OneSided::no);
-    // One corner of the upper box, turned by 0.3 rad, right over an edge of the lower one: beyond
-    // it two points where edges cross take its place.
+    // One corner of the upper box, rotated by 0.3 rad, is exactly over an edge of the lower box.
+    // Beyond the edge two crossing points of edges replace the corner.
     CHECK(causes_of(w, options, at_x(0.2 - 0.1 * (std::cos(0.3) + std::sin(0.3))),
                     Numbers(12, 0.0)) == OneSided::feature);
   }
@@ -76,15 +76,15 @@ TEST_CASE("sweeps that are at a bound by rounding alone make a gradient one-side
   StepOptions options;
   options.solver = SolverId("pgs");
   const Numbers touching{0, 0, 0.1, 0, 0, 0, 1};
-  // Pushed down it stays, pulled up it goes.
+  // Pushed down it stays in contact, pulled up it separates.
   CHECK(causes_of(w, options, touching, Numbers(6, 0.0)) == OneSided::tie);
   CHECK(causes_of(w, options, touching, {0, 0, -1e-3, 0, 0, 0}) == OneSided::no);
   CHECK(causes_of(w, options, touching, {0, 0, 1e-3, 0, 0, 0}) == OneSided::no);
 }
 
 TEST_CASE("a step is one-sided where any of its substeps is") {
-  // As above, but for friction: the upper box goes on at its speed, in one substep over where its
-  // corner meets the edge.
+  // As above, without friction: the upper box moves at its speed, and in one substep its corner
+  // passes the edge.
   const StepWorld w(free_bodies({free_box(2, {0.2, 0.2, 0.1}), free_box(1, {0.1, 0.1, 0.1})}), {0});
   const double speed = 0.5, dt = 1e-3, edge = 0.2 - 0.1 * (std::cos(0.3) + std::sin(0.3));
   StepOptions options;
@@ -92,7 +92,7 @@ TEST_CASE("a step is one-sided where any of its substeps is") {
   Simulator simulator(*w.world, options, 3);
   const Numbers bar(12, 1.0),
       v{0, 0, 0, 0, 0, 0, speed * std::cos(0.3), -speed * std::sin(0.3), 0, 0, 0, 0};
-  for (const int before : {0, 1, 2, 3}) {  // substeps until it is there
+  for (const int before : {0, 1, 2, 3}) {  // number of substeps before the edge
     CAPTURE(before);
     const Numbers q{0,
                     0,
@@ -119,8 +119,8 @@ TEST_CASE("a step is one-sided where any of its substeps is") {
 }
 
 TEST_CASE("a contact along which nothing moves is in no Jacobian, and nothing of it is looked at") {
-  // A ball that can only spin about the axis through its contact. The sanitizers see what is named
-  // without being there.
+  // A ball that can only spin about the axis through its contact. The sanitizers detect access to
+  // missing data.
   ModelBuilder builder("top", false);
   builder.add_link("base", Inertia());
   const FreeBody ball = free_ball(1, 0.1);

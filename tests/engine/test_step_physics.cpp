@@ -1,4 +1,4 @@
-// Steps whose outcome is known in closed form, and that a step is a function of its arguments
+// Steps with a known outcome in closed form, and checks that a step is a function of its arguments
 // alone.
 #include <doctest/doctest.h>
 
@@ -37,7 +37,7 @@ TEST_CASE("axes of friction: right-handed, smooth, and with the transposed rate 
   Random random(1);
   for (int i = 0; i < 200; ++i) {
     const Vec3d n = unit_or(random.vec3(), {0, 0, 1});
-    if (dot(n, Vec3d(1, 1, 0)) < -1.2) continue;  // near the one normal where they turn fast
+    if (dot(n, Vec3d(1, 1, 0)) < -1.2) continue;  // near the normal where axes turn fast
     const ContactAxes a = contact_axes(n);
     CHECK(norm(cross(a.t[0], a.t[1]) - n) < 1e-14);
     CHECK(std::abs(dot(a.t[0], a.t[1])) < 1e-14);
@@ -53,7 +53,7 @@ TEST_CASE("axes of friction: right-handed, smooth, and with the transposed rate 
   }
   CHECK(norm(contact_axes({0, 0, 1}).t[0] - Vec3d(1, 0, 0)) < 1e-15);
   CHECK(norm(contact_axes({0, 0, -1}).t[0] - Vec3d(0, -1, 0)) < 1e-15);
-  for (const double sign : {1.0, -1.0}) {  // also where they are singular
+  for (const double sign : {1.0, -1.0}) {  // also where the axes are singular
     const Vec3d n = sign * Vec3d(std::sqrt(0.5), std::sqrt(0.5), 0);
     CHECK(std::isfinite(norm(contact_axes(n).t[0])));
   }
@@ -78,7 +78,7 @@ TEST_CASE("a box at rest stays at rest, carried by its weight") {
 }
 
 TEST_CASE("a block on an incline slides and sticks as Coulomb says") {
-  // Gravity leans instead of the floor, along the first axis of friction, where the pyramid is
+  // Gravity is tilted instead of the floor, along the first axis of friction, where the pyramid is
   // exact.
   const double mu = 0.4;
   for (const double angle : {0.2, std::atan(mu) - 1e-3, std::atan(mu) + 1e-3, 0.8}) {
@@ -112,8 +112,8 @@ TEST_CASE("a disc of friction is the same in every direction") {
       CHECK(std::abs(run.v[0] - a * 0.5 * std::cos(heading)) < 1e-11);
       CHECK(std::abs(run.v[1] - a * 0.5 * std::sin(heading)) < 1e-11);
       for (int k = 2; k < 6; ++k) CHECK(std::abs(run.v[at(k)]) < 1e-11);
-      // The square's corners are sqrt(2) away: along a diagonal it holds what Coulomb's law lets
-      // go.
+      // The square's corners are sqrt(2) away: along a diagonal it sticks where Coulomb's law
+      // slips.
       if (heading != 0.6 || angle > 0.5) continue;
       options.solver = SolverId("lcp");
       Run square(w, options, rest(0.05), Numbers(6, 0.0));
@@ -129,7 +129,7 @@ TEST_CASE("a block comes to rest after v^2 / (2 mu g) and stays there") {
   Run run(w, options, rest(0.05), {1.0, 0, 0, 0, 0, 0});
   run.steps(2000);
   CHECK(std::abs(run.v[0]) < 1e-13);
-  // Semi-implicit: up to one step's way more or less.
+  // Semi-implicit: up to the displacement of one step more or less.
   CHECK(std::abs(run.q[0] - 1 / (2 * 0.3 * g)) < 1e-3);
 }
 
@@ -141,8 +141,8 @@ TEST_CASE("a ball bounces with its restitution") {
     Run run(w, options, rest(0.1), {0, 0, -2, 0, 0, 0});
     run.steps(1);
     CHECK(std::abs(run.v[2] - 2 * e) < 1e-13);
-    // By its time of impact, here at once: velocities are those in the middles of steps, half a
-    // step's weight before it and after.
+    // By its time of impact, which is immediate here. Velocities are those in the middle of steps,
+    // with half a step's weight before and after.
     options.bounce = BounceId("automatic");
     Run in_time(w, options, rest(0.1), {0, 0, -2, 0, 0, 0});
     in_time.steps(1);
@@ -184,7 +184,7 @@ TEST_CASE("a rolling ball keeps rolling, and rolling friction stops it") {
     StepOptions options;
     Run run(w, options, rest(r), {speed, 0, 0, 0, speed / r, 0});
     run.steps(200);
-    // Of a ball that rolls, force at the floor and moment M = c m g about the axis: a = -c g / (r
+    // Rolling ball with a force at the floor and a moment M = c m g about the axis: a = -c g / (r
     // (1 + 2/5)).
     const double a = rolling * g / (1.4 * r);
     const double way = std::hypot(run.q[0], run.q[1]);
@@ -216,8 +216,8 @@ TEST_CASE("motors, springs, dampers and limits of a single joint are those of th
     const double held = (open + dt * 5.0) / (m + dt * (d + dt * k));
     CHECK(std::abs(run.v[0] - (std::isinf(limit) ? free : held)) < 1e-14);
   }
-  // Pushed against its limit it stays there; what is beyond comes back by erp, and has no velocity
-  // of it.
+  // Pushed against its limit it stays there. A violation is corrected by erp, without adding
+  // velocity.
   const StepWorld w(builder.build({}), {}, false);
   StepOptions options;
   const double push = 200;
@@ -229,7 +229,7 @@ TEST_CASE("motors, springs, dampers and limits of a single joint are those of th
   beyond.steps(1, {&push});
   CHECK(std::abs(beyond.q[0] - (1.003 - 0.2 * 0.003)) < 1e-14);
   CHECK(std::abs(beyond.v[0]) < 1e-14);
-  // No faster than at 1 rad/s.
+  // At most 1 rad/s.
   Run far(w, options, {1.01}, {0.0});
   far.steps(1, {&push});
   CHECK(std::abs(far.q[0] - (1.01 - options.dt)) < 1e-14);
@@ -241,9 +241,9 @@ TEST_CASE("motors of joints with several positions brake and drive by speed") {
   const double m = 2, moment = 0.4 * 2 * 0.01, kd = 3, speed = 0.7, dt = 1e-3;
   const StepWorld w(std::move(model), {}, false, {{0, kd}, {}, {0, kd, 0.5}, {}, {0, kd}, {}});
   Run run(w, StepOptions(), rest(5), {0.2, 0.3, -4, 0, 0, 0});
-  const Numbers wanted{speed, 9, 9, 9, speed, 9};  // those without a motor have no use for theirs
+  const Numbers wanted{speed, 9, 9, 9, speed, 9};  // those without a motor have no effect
   run.steps(1, {nullptr, nullptr, wanted.data()});
-  // m (v+ - v) = dt kd (v_t - v+); the third within its limit, and the fifth a turning
+  // m (v+ - v) = dt kd (v_t - v+); the third within its limit, and the fifth a rotation
   const Numbers expected{(m * 0.2 + dt * kd * speed) / (m + dt * kd), 0.3, -4 + dt * 0.5 / m, 0,
                          dt * kd * speed / (moment + dt * kd),        0};
   // In the axes at the start.
@@ -283,11 +283,11 @@ TEST_CASE("bodies that do not touch do not feel each other, and step apart as is
     alone.steps(1), together.steps(1);
     contacts += alone.last.contacts;
     CHECK(together.last.islands == 2 * alone.last.islands);
-    // To the bit: the first stands where the one does.
+    // Bitwise equal: the first body has the same position as the single one.
     CHECK(std::equal(alone.v.begin(), alone.v.end(), together.v.begin()));
   }
   CHECK(contacts > 100);
-  // 5 m away, rounding grows where it tumbles.
+  // At a distance of 5 m, rounding grows where the body tumbles.
   for (int k = 0; k < 6; ++k) CHECK(std::abs(together.v[at(6 + k)] - alone.v[at(k)]) < 1e-6);
 }
 
@@ -310,8 +310,8 @@ TEST_CASE("a joint that follows one of another tree ties both to one island") {
   run.steps(1, {nullptr, &target});
   CHECK(run.last.contacts == 1);
   CHECK(run.last.islands == 1);
-  CHECK(std::abs(run.v[0]) < 1e-14);  // pulled down, and held by the ball that follows
-  // Both weights and the motor's 1000 (0.1 + 0.2), at half the way.
+  CHECK(std::abs(run.v[0]) < 1e-14);  // pulled down, and held by the mimic ball
+  // Both weights and the motor's 1000 (0.1 + 0.2), with half the displacement.
   const StepIsland& island = run.stepper.islands()[0];
   for (int i = 0; i < island.problem.size(); ++i)
     if (is_of<Contact>(island.rows[at(i)], Contact::normal))
@@ -346,7 +346,7 @@ TEST_CASE(
     StepGradient gradient, gradient_fresh;
     long taken = 0;
     int contacts = 0;
-    const int rounds = 40;  // buffers go from impact to impact, until all are large enough
+    const int rounds = 40;  // buffers move between impacts, until all are large enough
     for (int round = 0; round < rounds; ++round)
       for (std::size_t i = 0; i < q.size(); ++i) {
         const long before = allocations;
@@ -394,7 +394,7 @@ TEST_CASE("what a world or a step cannot use is named") {
         World(*w.scene, {{}}, std::vector<Motor>(6, Motor{1, 0}));
       },
       "position_gain is 1; it must be 0");
-  // Surfaces and motors keep to what the list of parameters says.
+  // Materials and motors respect the ranges in the list of parameters.
   for (const ParameterKind& kind : parameter_kinds)
     for (const double value :
          {kind.least - 1, std::nan(""), std::isfinite(kind.most) ? 2 * kind.most : std::nan("")}) {
@@ -439,8 +439,8 @@ TEST_CASE(
 }
 
 TEST_CASE("in the plane friction is along the one motion that there is, whatever the normal") {
-  // A ball that moves in the plane of x and z only, under a plate that is turned about y: its
-  // normal may look down, where the axes of friction are not those of the plane.
+  // A ball that moves in the x-z plane only, under a plate that is rotated about y. Its normal may
+  // point down, where the axes of friction are not in the plane.
   for (const double angle : {3.1, 2.5, 0.3}) {
     for (const SolverId solver : SolverId::all()) {
       CAPTURE(angle);
@@ -465,7 +465,7 @@ TEST_CASE("in the plane friction is along the one motion that there is, whatever
       Stepper stepper(world, options);
       const Vec3d p = 0.1 * n;
       const Numbers q{p.x, p.z};
-      // Of the force into the plate: within friction and beyond.
+      // Relative to the force into the plate: within the friction cone and beyond.
       for (const double push : {0.3, 0.8}) {
         const Vec3d force = push * along - n;
         const Numbers tau{force.x, force.z};
@@ -475,8 +475,8 @@ TEST_CASE("in the plane friction is along the one motion that there is, whatever
         CHECK(report.status == StepStatus::solved);
         CHECK(report.rows == 2);
         const Vec3d velocity{v1[0], 0, v1[1]};
-        // The two coordinates' masses are 1.1 and 1, so that what slides does so along the plate.
-        CHECK(std::abs(dot(velocity, n)) < 1e-13);  // of a gap of rounding, 1e-16 erp / dt
+        // The two coordinates' masses are 1.1 and 1, but slip must be along the plate.
+        CHECK(std::abs(dot(velocity, n)) < 1e-13);  // of a gap due to rounding, 1e-16 erp / dt
         if (push < 0.5)
           CHECK(norm(velocity) < 1e-13);
         else

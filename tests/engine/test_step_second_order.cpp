@@ -1,5 +1,5 @@
-// Second-order products of steps: symmetric, the differences of gradients, and none where formulas
-// end.
+// Second-order products of steps: they are symmetric and equal differences of gradients. There are
+// none where formulas change.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -74,7 +74,7 @@ TEST_CASE(
                 error);
   CHECK(by_a.one_sided == OneSided::no);
   CHECK(size(by_a, b) > 0);
-  // As good as ten digits, of what they are sums of.
+  // Ten digits, relative to the terms of the sums.
   CHECK(std::abs(product(by_a, b) - product(by_b, a)) <
         1e-8 * std::max(size(by_a, b), size(by_b, a)));
 
@@ -85,7 +85,8 @@ TEST_CASE(
   const auto gradient_at = [&](double h) {
     Numbers v(s.v), tau(s.tau), q_next(s.q), v_next(s.v), apart(12), q_bar(12);
     for (std::size_t k = 0; k < 12; ++k) v[k] += h * forces.v[k], tau[k] += h * forces.tau[k];
-    // The loss is of coordinates at the next state here, and by differences of each of them.
+    // The loss is a function of coordinates at the next state here, with differences of each of
+    // them.
     RolloutReport report;
     StepGradient g;
     simulator.step({s.q.data(), s.v.data()}, {s.tau.data()}, {q_next.data(), v_next.data()},
@@ -126,7 +127,7 @@ TEST_CASE(
 
 TEST_CASE(
     "where a formula ends there are no second-order products, and along nothing they are zero") {
-  // Two balls that touch, and neither pushes.
+  // Two balls that touch without a force.
   const StepWorld w(free_bodies({free_ball(1, 0.1), free_ball(1, 0.1)}), {0.5, 0.0});
   Simulator simulator(*w.world, StepOptions(), 1);
   const Numbers q{0, 0, 5, 0, 0, 0, 1, 0.2, 0, 5, 0, 0, 0, 1}, v(12), bar(12, 1.0);

@@ -1,5 +1,5 @@
-// Gradients of steps of bodies of many shapes, on triangles, and by the vertices of meshes, are
-// those of differences.
+// Gradients of steps of bodies with many shapes, on triangles, and with respect to vertices of
+// meshes, equal differences.
 #include "count_allocations.h"
 #include "step_differences.h"
 
@@ -8,7 +8,7 @@ using namespace robosim::testing;
 
 namespace {
 
-// The hull of points on an ellipsoid, in general position: all its faces are triangles.
+// Hull of points on an ellipsoid, in general position: all its faces are triangles.
 Shape gem(Random& random, int vertices, double rounding) {
   std::vector<Vec3d> points(at(vertices));
   for (Vec3d& p : points) {
@@ -19,7 +19,7 @@ Shape gem(Random& random, int vertices, double rounding) {
   return Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(points)), rounding);
 }
 
-// A square of 0.9 m with a corner at the origin, uneven by 3 cm, on a point far below.
+// A square of 0.9 m with a corner at the origin, with a roughness of 3 cm, over a point far below.
 std::shared_ptr<const TriangleSurface> rough_ground(Random& random) {
   constexpr int n = 7;
   std::vector<Vec3d> vertices;
@@ -44,8 +44,7 @@ std::shared_ptr<const TriangleSurface> rough_ground(Random& random) {
   return std::make_shared<TriangleMesh>(vertices, faces);
 }
 
-// Free bodies, each down until it is at most 5 mm in or over what it meets first: the floor or the
-// body before.
+// Lower each free body until it is within 5 mm of its first contact: the floor or an earlier body.
 void put_on_each_other(const StepWorld& w, Point& p, Random& random) {
   SceneQuery query(*w.scene);
   const int n = static_cast<int>(w.model.colliders.size());
@@ -69,7 +68,7 @@ void put_on_each_other(const StepWorld& w, Point& p, Random& random) {
   }
 }
 
-// Free meshes, each turned until a face of it looks down, but for a hundredth.
+// Rotate each free mesh until one of its faces points down, up to a hundredth.
 void turn_faces_down(const StepWorld& w, Point& p, Random& random) {
   for (std::size_t i = 0; i < w.model.colliders.size(); ++i) {
     const ConvexMesh& mesh = *w.model.colliders[i].geometry.shape.mesh;
@@ -132,7 +131,7 @@ TEST_CASE(
       Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5),
               random.configuration(m), random.numbers(m.n_v)};
       SceneQuery query(*w.scene);
-      for (const std::size_t body : {0u, 1u}) {  // down until they touch
+      for (const std::size_t body : {0u, 1u}) {  // lowered until they touch
         const double x[] = {random.uniform(0.3, 0.6), random.uniform(0.3, 0.6),
                             1.0 + static_cast<double>(body)};
         std::copy(std::begin(x), std::end(x), &p.q[7 * body]);
@@ -144,7 +143,7 @@ TEST_CASE(
           p.q[7 * body + 2] -= apart;
         }
         p.q[7 * body + 2] -= body == 0 ? 0.003 : 0.002;
-        if (body == 0) p.q[2] += 0.0015;  // so that it does not hide how far the other is
+        if (body == 0) p.q[2] += 0.0015;  // so that its contact does not limit the other's
       }
       check_gradients(w, options, p, random, counts);
       std::vector<SceneQuery::PairManifold> found;
@@ -181,7 +180,7 @@ TEST_CASE("gradients by the vertices of convex meshes are those of differences")
   }
   Counts counts;
   for (unsigned seed = 0; seed < random_worlds / 2; ++seed) {
-    // Tetrahedra and gems, sharp and round, beside each other and each in the next one.
+    // Tetrahedra and gems, sharp and rounded, beside each other and on each other.
     Random random(300 + seed);
     std::vector<FreeBody> bodies;
     for (int i = 0; i < 3; ++i)
@@ -236,7 +235,7 @@ TEST_CASE("gradients by vertices take no memory after the first one") {
       stepper.jacobians({p.q.data(), p.v.data()}, p.control(), J.resize(stepper.world().model()));
       stepper.jvp({p.q.data(), p.v.data()}, p.control(), g, {q_rate.data(), v_rate.data()});
     };
-    all();  // buffers change places
+    all();  // buffers are exchanged
     CHECK(allocations_when_repeated(all) == 0);
     CHECK(g.parameters.vertices.rows().size() >= 4);
   }
@@ -318,7 +317,7 @@ TEST_CASE("gradients by the vertices of pieces are those of the same shapes by t
   const SE3d places[] = {random.pose(), SE3d{random.pose().R, {2, 0, 0}},
                          SE3d{random.pose().R, {-2, 0, 0}}};
   for (const int part : {0, 2}) {
-    // As a part of the ground, and with the ground's frame at its own.
+    // As a part of the ground, and alone with the ground's frame at its own.
     std::vector<Compound::Part> parts;
     for (const int i : {0, 1, 2})
       parts.push_back({shapes[i], places[part].inverse() * places[i], 0});

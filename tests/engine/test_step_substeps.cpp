@@ -1,5 +1,5 @@
-// A step of substeps is the steps that it is made of, and so are its gradient, its Jacobians and
-// its report: number by number, to the bit.
+// A step of substeps equals its substeps, and so do its gradient, its Jacobians and its report:
+// number by number, bitwise.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -23,9 +23,9 @@ StepOptions coarse() {
   return options;
 }
 
-// A robot with joints of one and of several positions, with everything that a gradient tells:
-// motors within limits and without, springs, dampers, dry friction, limits within reach, and a
-// floor with friction of every kind, compliant under one of the shapes.
+// A robot with joints of one and of several positions, and with all parameters that have a
+// gradient: motors with and without limits, springs, dampers, dry friction, limits within reach,
+// and a floor with all kinds of friction, compliant under one of the shapes.
 StepWorld world_of_everything() {
   Random random(5);
   ModelBuilder builder =
@@ -41,7 +41,7 @@ StepWorld world_of_everything() {
     const Joint& joint = model.joints[at(i)];
     if (joint.n_q != 1) continue;
     model.limits.q_lower[at(joint.q_index)] = -0.5, model.limits.q_upper[at(joint.q_index)] = 0.5;
-    // Else no target of a motor moves anything.
+    // Otherwise no target of a motor has an effect.
     if (n < 2) model.limits.velocity[at(joint.v_index)] = 0.8;
     if (n % 3) motors[at(joint.v_index)] = {30, 2, n % 3 == 1 ? 1.0 : INFINITY};
     ++n;
@@ -52,7 +52,7 @@ StepWorld world_of_everything() {
   return StepWorld(std::move(parts));
 }
 
-// A state near the floor and what drives a step from there.
+// A state near the floor and the control of a step.
 struct Drive {
   Numbers q, v, tau, q_target, v_target;
 
@@ -63,14 +63,14 @@ struct Drive {
         q_target(random.configuration(m)),
         v_target(random.numbers(m.n_v)) {
     q[2] = random.uniform(0, 0.6);
-    // Some beyond their limits.
+    // Some are beyond their limits.
     for (int i = 7; i < m.n_q; ++i) q[at(i)] = random.uniform(-0.55, 0.55);
   }
   ControlView control() const { return {tau.data(), q_target.data(), v_target.data()}; }
 };
 
-// That every kind of parameter that the world has any of has a gradient in one of them somewhere: a
-// test of sums is worth what it sums.
+// Check that every kind of parameter of the world has a nonzero gradient somewhere. Otherwise a
+// test of sums would be vacuous.
 void check_everything_is_there(const std::vector<StepGradient>& all) {
   for (int kind = 0; kind < n_parameter_kinds; ++kind) {
     if (all[0].parameters.layout().owners(ParameterId(kind)) == 0 ||
@@ -110,7 +110,7 @@ TEST_CASE(
     CAPTURE(seed);
     Random random(seed);
     const Drive drive(m, random);
-    const ControlView control = drive.control();  // held over the step
+    const ControlView control = drive.control();  // constant over the step
     Numbers q_next(at(m.n_q)), v_next(at(m.n_v));
     RolloutReport report, expected;
     simulator.step({drive.q.data(), drive.v.data()}, control, {q_next.data(), v_next.data()},

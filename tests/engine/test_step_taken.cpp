@@ -1,5 +1,5 @@
-// Steps that were taken: their derivatives are those of the step, to the bit, whatever else its
-// simulators did since.
+// Completed steps: their derivatives are bitwise those of the step, whatever their simulators did
+// since.
 #include <doctest/doctest.h>
 
 #include "random_models.h"
@@ -59,14 +59,14 @@ TEST_CASE(
     CHECK(first.report().residual == report.residual);
     CHECK(std::equal(first.end().q, first.end().q + 14, alone.end().q));
     check_same(gradient_of(first, x), expected);
-    check_same(gradient_of(first, x), expected);  // nothing was taken meanwhile
+    check_same(gradient_of(first, x), expected);  // no other step was taken in between
     TakenStep second(pool, y.state(), y.control());
     check_same(gradient_of(first, x), expected);
     Numbers q(x.q), v(x.v);
     SimulatorPool::Borrowed(pool, 1)->step(y.state(), y.control(), {q.data(), v.data()}, report);
     check_same(gradient_of(first, x), expected);
     {
-      const SimulatorPool::Borrowed all(pool, 3);  // its own is not there
+      const SimulatorPool::Borrowed all(pool, 3);  // its own simulator is not available
       check_same(gradient_of(first, x), expected);
     }
 
@@ -92,7 +92,7 @@ TEST_CASE(
     }
     CHECK(by_tangent == doctest::Approx(by_gradient).epsilon(1e-11));
     CHECK(by_matrix == doctest::Approx(by_gradient).epsilon(1e-11));
-    // The stepper after the last substep, whatever was asked before.
+    // The stepper after the last substep, whatever was computed before.
     CHECK(first.with_stepper([](const Stepper& s) { return s.data().u; }) ==
           alone.at_end(x.control()).data().u);
   }

@@ -1,6 +1,6 @@
-// The thread pool: every chunk once, whatever the sizes; workers unique; nested, concurrent,
-// failing loops; fork and exit; limits. What needs a process of its own (fork, limits of the
-// system, the environment) runs in children, which a lock-up ends by SIGALRM.
+// The thread pool: every chunk runs once, for all sizes; workers are unique; nested, concurrent and
+// failing loops; fork and exit; limits. Tests that need a process of their own (fork, limits of the
+// system, the environment) run in children, and SIGALRM ends a deadlock.
 #include <doctest/doctest.h>
 
 #include <pthread.h>
@@ -36,7 +36,7 @@ using namespace robosim;
 #endif
 #endif
 
-// ThreadSanitizer's default is to end every child that starts threads.
+// By default ThreadSanitizer ends every child that starts threads.
 extern "C" [[gnu::visibility("default")]] const char* __tsan_default_options();
 extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
 
@@ -44,8 +44,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Asks until it is true; false after 30 s, so that a missing thread fails the test and does not
-// hang it.
+// Wait until a condition is true. Returns false after 30 s, so that a missing thread fails the test
+// instead of blocking it.
 bool eventually(const std::function<bool()>& until) {
   const auto end = Clock::now() + std::chrono::seconds(30);
   while (!until()) {
@@ -55,8 +55,8 @@ bool eventually(const std::function<bool()>& until) {
   return true;
 }
 
-// A loop whose n bodies all wait for each other: true if n threads run at once, each with its own
-// worker in [0, n).
+// Run a loop whose n bodies all wait for each other. Returns true if n threads run at once, each
+// with its own worker in [0, n).
 bool runs_at_once(int n) {
   std::vector<std::atomic<int>> calls(static_cast<std::size_t>(n));
   std::atomic<int> arrived{0}, met{0};
@@ -68,7 +68,8 @@ bool runs_at_once(int n) {
   return met == n && std::all_of(calls.begin(), calls.end(), [](const auto& c) { return c == 1; });
 }
 
-// What the child's function said; a signal, an exception or another exit is false.
+// Return the result of a function in a child process; a signal, an exception or another exit is
+// false.
 bool in_child(const std::function<bool()>& says) {
   const pid_t child = fork();
   if (child == 0) {
@@ -90,7 +91,7 @@ bool sums(int n_chunks, int threads) {
   return sum == static_cast<long>(n_chunks) * (n_chunks + 1) / 2;
 }
 
-// The limit is looked up once in a process, so these children are forked before main().
+// The limit is read once per process, so these children are forked before main().
 const bool environment_is_used =
     in_child([] { return setenv("ROBOSIM_THREADS", "7", 1) == 0 && thread_limit() == 7; });
 const bool environment_is_checked = in_child([] {
@@ -104,7 +105,7 @@ const bool environment_is_checked = in_child([] {
         return false;
     }
   }
-  set_thread_limit(2);  // makes up for it
+  set_thread_limit(2);  // recovers from the error
   return sums(100, 2);
 });
 const bool default_counts_usable_processors = in_child([] {
@@ -122,7 +123,7 @@ const bool default_counts_usable_processors = in_child([] {
   return thread_limit() == expected;
 });
 
-// As these end by exit(), they had better not do so with doctest's objects.
+// These children end by exit(), which must not destroy doctest's objects.
 const bool ends_with_sleepers = in_child([] {
   set_thread_limit(4);
   std::exit(runs_at_once(4) ? 0 : 1);
@@ -139,7 +140,7 @@ const bool ends_in_a_loop = in_child([] {
 });
 
 #ifndef SANITIZED  // a sanitizer needs the address space
-// Before main(), because the stacks of earlier threads would be used again.
+// Before main(), because stacks of earlier threads would be reused.
 const bool works_without_threads = in_child([] {
   set_thread_limit(6);
   const rlimit none{1, 1};
@@ -195,7 +196,7 @@ TEST_CASE("every chunk is computed once, and workers are unique among the calls 
       CAPTURE(threads);
       CAPTURE(n);
       const int most = std::min({threads, thread_limit(), n});
-      // Plain: the end of a loop comes after its bodies.
+      // Not atomic: the end of a loop happens after its bodies.
       std::vector<int> calls(static_cast<std::size_t>(n));
       std::vector<std::atomic<bool>> busy(static_cast<std::size_t>(threads));
       std::atomic<int> outside{0}, shared{0};
@@ -245,7 +246,7 @@ TEST_CASE("inside a body a loop runs on the body's thread alone") {
   CHECK(runs_at_once(4));
   std::vector<int> calls(2 * 30);
   std::atomic<int> strayed{0};
-  parallel_for(2, 2, [&](int outer, int) {  // two workers idle, and time for them to come
+  parallel_for(2, 2, [&](int outer, int) {  // two idle workers, with time to join
     const auto here = std::this_thread::get_id();
     parallel_for(30, 4, [&](int inner, int worker) {
       strayed += worker != 0 || std::this_thread::get_id() != here;
@@ -255,7 +256,7 @@ TEST_CASE("inside a body a loop runs on the body's thread alone") {
   });
   CHECK(strayed == 0);
   CHECK(std::count(calls.begin(), calls.end(), 1) == 60);
-  CHECK(runs_at_once(4));  // and after it on several again
+  CHECK(runs_at_once(4));  // and afterwards on several threads again
 }
 
 TEST_CASE("several callers at once") {
@@ -269,7 +270,8 @@ TEST_CASE("several callers at once") {
   for (std::thread& caller : callers) caller.join();
   CHECK(wrong == 0);
 
-  // No loop waits for another: one that holds all workers can be waiting for another caller's.
+  // No loop waits for another: a loop that occupies all workers may be waiting for another caller's
+  // loop.
   std::atomic<bool> other_is_done{false};
   std::atomic<int> inside{0}, in_vain{0};
   std::thread other([&] {
@@ -285,7 +287,7 @@ TEST_CASE("several callers at once") {
   CHECK(wrong == 0);
   CHECK(in_vain == 0);
 
-  // Workers that one loop does not want serve another: two loops of two, of which each holds its
+  // Workers that one loop does not need serve another: two loops of two, each of which keeps its
   // threads until all four run.
   std::atomic<int> met{0}, arrived{0};
   const auto pair = [&] {
@@ -310,7 +312,7 @@ TEST_CASE("the exception of the lowest chunk that threw arrives, after all other
         parallel_for(100, threads, [&](int chunk, int) {
           ++calls[static_cast<std::size_t>(chunk)];
           ++begun;
-          // The last to throw of the first few.
+          // Chunk 7 is the last to throw of the first few.
           if (chunk == 7 && threads > 1) eventually([&] { return begun > 50; });
           if (chunk % 10 == 7) throw InputError(message("chunk ", chunk));
         });
@@ -343,7 +345,7 @@ TEST_CASE("the exception of the lowest chunk that threw arrives, after all other
 
 TEST_CASE("all chunks are computed under the caller's floating-point environment") {
   const Limit limit(4);
-  CHECK(runs_at_once(4));  // the workers are there before the mode changes
+  CHECK(runs_at_once(4));  // the workers exist before the mode changes
   for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TONEAREST}) {
     std::atomic<int> arrived{0};
     std::vector<double> third(4);
@@ -384,8 +386,8 @@ TEST_CASE("workers sleep when nothing runs, and leave signals to the program") {
     eventually([&] { return arrived == 4; });
   });
   CHECK(wrong == 0);
-  // Asleep they use no processor time. Awake, three would use up to 0.9 s, less where others want
-  // the processors, too.
+  // Sleeping workers use no processor time. Three busy ones would use up to 0.9 s, less if other
+  // programs need the processors.
   const std::clock_t before = std::clock();
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   CHECK(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC < 0.02);

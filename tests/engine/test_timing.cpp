@@ -1,5 +1,4 @@
-// The speed profile against closed forms and brute force; timing of a whole path; the moving
-// average.
+// Speed profile against closed forms and brute force; timing of a whole path; moving average.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -86,8 +85,8 @@ TEST_CASE("random profiles are continuous and keep every row and bound") {
       const ProfileInterval& interval = p.intervals[static_cast<std::size_t>(s.interval)];
       const double x0 = s.v0 * s.v0, x1 = s.v1 * s.v1, u = (x1 - x0) / (2 * (s.sigma1 - s.sigma0));
       CHECK(x0 == doctest::Approx(s.sigma0 == 0 ? x_end : x0));  // continuous over the grid
-      // What the row asks of u and of x extended to the interval's left end; bounds of x at both
-      // ends of the segment.
+      // Constraint of the row on u and on x extrapolated to the interval's left end; bounds of x at
+      // both ends of the segment.
       const double x_left = x0 - 2 * u * s.sigma0;
       for (std::size_t k = 0; k < 6; ++k) {
         const ProfileRow& row = p.rows[interval.first_row + k];
@@ -118,7 +117,7 @@ TEST_CASE(
   REQUIRE(smooth.status == TimingStatus::solved);
   CHECK(smooth.motion.breaks.back() ==
         doctest::Approx(sharp.motion.breaks.back() + smooth.window).epsilon(1e-12));
-  // A corner that is not rounded makes it stop.
+  // The motion stops at a corner that is not rounded.
   QuadraticPath polyline;
   polyline.n = 2;
   polyline.breaks = {0, 1, 2};

@@ -1,5 +1,5 @@
-// Meshes at random and all their triangles compared, by an oracle that has none of the engine's
-// code.
+// Random meshes, and comparison of all their triangles by an oracle that is independent of the
+// engine.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,7 @@
 
 namespace robosim::testing {
 
-// The oracle: distances between the features of two triangles, in numbers of 64 bits and more, with
-// none of the engine's code.
+// The oracle: distances between the features of two triangles, in numbers of 64 bits and more.
 using Real = long double;
 struct Point {
   Real x, y, z;
@@ -49,7 +48,7 @@ inline Real between_segments(const Point& a, const Point& b, const Point& c, con
     least = std::min(least, std::fabs(inner(r, n)) / std::sqrt(nn));
   return least;
 }
-// Over the face alone; of a point beside it, infinity.
+// Distance from the face alone; infinity for a point beside it.
 inline Real over_face(const Point& p, const Point (&t)[3]) {
   const Point n = outer(t[1] - t[0], t[2] - t[0]);
   for (int k = 0; k < 3; ++k)
@@ -64,8 +63,8 @@ inline bool pierces(const Point& a, const Point& b, const Point (&t)[3]) {
   return sides == 0 || sides == 3;
 }
 
-// Where no two features are nearer than rounding, an edge that goes through the other triangle says
-// for certain that they cross.
+// If all features are farther apart than rounding, an edge that passes through the other triangle
+// proves that the triangles intersect.
 struct Truth {
   bool crosses = false;
   double features = INFINITY;  // least distance of a corner from a face or of two edges
@@ -105,8 +104,8 @@ inline std::vector<std::vector<Truth>> compare_all(const Placed& A, const Placed
   return out;
 }
 
-// Meshes about the origin, of a size of about one: surfaces alone, so that only their triangles
-// count.
+// Meshes around the origin, with a size of about one. They are surfaces without a solid, so that
+// only their triangles count.
 struct RandomMeshes : RandomBodies {
   enum Kind { soup, needles, ball, plate, open, single, slivers, n_kinds };
 
@@ -123,7 +122,7 @@ struct RandomMeshes : RandomBodies {
         add(t, p, p + e,
             p + (kind == soup || kind == single ? 0.0 : uniform(0, 1)) * e +
                 width * size * point());
-        if (i % 7 == 3) add(t, p, p + e, p + 0.5 * e);  // without an area: no part of the surface
+        if (i % 7 == 3) add(t, p, p + e, p + 0.5 * e);  // degenerate: no part of the surface
       }
     } else {
       t = kind == plate ? box_triangles({0.5, 0.4, 1e-3}, 3) : ball_triangles(0.4, 3);
@@ -150,8 +149,8 @@ struct RandomMeshes : RandomBodies {
 };
 
 inline constexpr double scales[] = {1e-4, 1e-2, 1, 1e3};
-// Of the coordinates: rounding of poses and corners in double, some 1e-15, and of the features of
-// needles.
+// Accuracy of coordinates: rounding of poses and corners in double, about 1e-15, and of the
+// features of needles.
 inline constexpr double certain = 1e-12;
 
 }  // namespace robosim::testing

@@ -1,4 +1,4 @@
-// Shapes with one parameter changed, as the derivatives count them.
+// Shapes with one parameter changed, in the numbering of the derivatives.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace robosim::testing {
 
-// Size k, as the constructors in Python count, greater by t.
+// Increase size k, as the constructors in Python count, by t.
 inline Shape with_size(Shape s, int k, double t) {
   const bool of_rounding = s.has_vertices() || (s.type == ShapeType::box && k == 3);
   if (of_rounding)
@@ -23,8 +23,8 @@ inline Shape with_size(Shape s, int k, double t) {
   return s;
 }
 
-// Coordinate k of a vertex of a convex mesh or a triangle greater by t. Of a mesh nothing else:
-// what is derived from the vertices stays.
+// Increase coordinate k of a vertex of a convex mesh or a triangle by t. Data that a mesh derives
+// from its vertices do not change.
 inline Shape with_vertex(Shape s, int v, int k, double t) {
   if (!s.mesh) {
     s.vertex[v][k] += t;

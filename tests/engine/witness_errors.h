@@ -1,5 +1,5 @@
-// How far an answer is from the exact one, bounded in extended precision: for one pair of posed
-// shapes of which at most one is a half-space.
+// Error of a witness, bounded in extended precision, for one pair of posed shapes of which at most
+// one is a half-space.
 #pragma once
 
 #include "exact_witness.h"
@@ -8,11 +8,12 @@
 namespace robosim::testing {
 
 struct WitnessErrors {
-  // Below this the points or the normal are not unique for double precision: 1e-16 / 1e-6 = 1e-10.
+  // Below this bound the points or the normal are not unique in double precision: 1e-16 / 1e-6 =
+  // 1e-10.
   static constexpr double least_regularity = 1e-6;
 
-  double distance = 0;  // bounds both ways [m]
-  double points = 0;    // the larger of both [m]; how far off the surface at least
+  double distance = 0;  // bounds in both directions [m]
+  double points = 0;    // the larger of both [m]; at least the distance from the surface
   double normal = 0;    // [rad]
   bool verified = false, unique = false;  // without either, points and normal are not compared
 
@@ -26,10 +27,10 @@ struct WitnessErrors {
       distance = std::max(distance, static_cast<double>(std::fabs(claimed - other)));
     };
     points = static_cast<double>(std::max(std::fabs(A.outside(p_A)), std::fabs(B.outside(p_B))));
-    // From below: what the planes of support with this normal are apart.
+    // Lower bound: the distance of the supporting planes with this normal.
     distance_error(plane_gap(A, B, n / n.norm()));
-    // From above: apart by the points, as far as these are in the shapes; overlapping by all other
-    // directions.
+    // Upper bound: for separated shapes by the points, as far as these are in the shapes; for
+    // overlapping shapes by all other directions.
     distance_error((p_B - p_A).dot(n / n.norm()));
     if (claimed > 0) {
       distance_error((p_B - p_A).norm() + std::max<Real>(0, A.outside(p_A)) +
