@@ -1,4 +1,4 @@
-"""Every scene of the zoo is there, can be stepped, and has the twin in MuJoCo that it claims."""
+"""Tests that every scene of the zoo can be stepped, and has the claimed twin in MuJoCo."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .zoo import SCENES, AbsentRobotError
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 STEPS = 20
-# Relative: of the inertias of trees of some thirty bodies, which MuJoCo keeps in principal axes,
-# and moments of 1e-12 kg m^2 where a body has none.
+# Relative tolerance. Inertias of trees of about thirty bodies are kept in principal axes by MuJoCo,
+# and massless bodies have moments of 1e-12 kg m^2.
 AGREEMENT = 1e-11
 
 
 @pytest.fixture(scope="module")
 def made():
-    """Scenes and their simulations, each made once."""
+    """Return a function that makes scenes and their simulations, each once."""
     found = {}
 
     def make(name):
@@ -59,7 +59,7 @@ def test_a_scene_takes_steps(made, name):
 
 @pytest.mark.parametrize("name", SCENES)
 def test_mujoco_has_the_twin_that_is_claimed(made, name):
-    """The same masses, inertias and joints; or none, for the reason that the scene gives."""
+    """The twin has equal masses, inertias and joints; or it is rejected for the scene's reason."""
     mujoco = pytest.importorskip("mujoco", reason="the peer of the zoo, extra `bench`")
     from harness.mjcf_world import Twin
 

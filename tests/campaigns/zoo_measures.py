@@ -26,27 +26,27 @@ from robosim.simulation import (
 
 Array = NDArray[np.float64]
 
-AUDITED, LOOKED = 60, 500  # steps of a run: all laws, and overlaps alone
-REST = 0.1  # of a run, at its end
-LEAST_SLIP = 1e-3  # [m/s] below which nothing counts as slipping
-RIGHT = 1e-6  # of the largest entry of a derivative
-AGREEMENT = 1e-7  # of differences of two lengths, likewise
-ROUND = ("convex",)  # solvers with friction within a circle
+AUDITED, LOOKED = 60, 500  # numbers of steps of a run: for all laws, and for overlaps alone
+REST = 0.1  # fraction of a run, at its end
+LEAST_SLIP = 1e-3  # [m/s] smallest speed of slip
+RIGHT = 1e-6  # relative to the largest entry of a derivative
+AGREEMENT = 1e-7  # of differences of two lengths, relative to the largest entry
+ROUND = ("convex",)  # solvers with friction within a disc
 
 
 @dataclass
 class Laws:
-    """The worst of all steps that were audited.
+    """Largest violations over all audited steps.
 
     Attributes:
-        overlap: [m], after the scene has settled, and the step where it is.
-        cone: friction beyond mu f_n, of the largest mu f_n of its step.
-        opposition: power of friction that is lacking, as slip is not met by mu f_n against it; of
-            the largest mu f_n of its step, times its largest slip.
-        gliding: speed at which what slips leaves what it presses on, of the speed of its slip.
-        gained: steps whose rows give energy, and the first of them.
-        audited: steps whose energy was audited.
-        looked: steps that were looked at, for overlaps at least.
+        overlap: [m], after the scene has settled, and the step with this overlap.
+        cone: friction beyond mu f_n, relative to the largest mu f_n of its step.
+        opposition: missing power of friction, if slip is not opposed by mu f_n, relative to the
+            largest mu f_n of its step times its largest slip.
+        gliding: normal velocity of a slipping contact, relative to the speed of slip.
+        gained: steps whose rows add energy, with the first of them.
+        audited: number of steps whose energy was audited.
+        looked: number of steps checked, at least for overlaps.
     """
 
     overlap: float = 0.0
@@ -61,16 +61,17 @@ class Laws:
 
 @dataclass
 class Gradients:
-    """Derivatives of steps beside differences.
+    """Comparison of derivatives of steps with differences.
 
     Attributes:
-        states: that were looked at.
-        right: steps whose derivative is right to 1e-6.
-        wrong: steps whose derivative is not, and is not flagged, with the error of each.
-        flagged: steps that are flagged, by cause; one may have several.
-        flagged_states: how many are flagged.
-        untold: steps of which differences tell nothing, as those beside them are by other formulas.
-        error: the largest of those that are right.
+        states: number of states.
+        right: number of steps whose derivative has errors of at most 1e-6.
+        wrong: steps whose derivative has larger errors without a flag, and their errors.
+        flagged: number of flagged steps by cause; a step may have several causes.
+        flagged_states: number of flagged steps.
+        untold: number of steps with inconclusive differences, as nearby steps have other modes or
+            features.
+        error: the largest error of the `right` derivatives.
     """
 
     states: int = 0
@@ -83,14 +84,14 @@ class Gradients:
 
 
 def spread(steps: int, count: int) -> list[int]:
-    """So many steps of a run, evenly spread."""
+    """Return `count` evenly spaced steps of a run."""
     return sorted({int(x) for x in np.linspace(0, steps - 1, min(count, steps))})
 
 
 def laws(
     scene: ZooScene, simulation: Simulation, run: Run, solver: str, patience: Patience
 ) -> Laws:
-    """Audit steps of a run that are spread over it; then look at what overlaps in more of them."""
+    """Audit evenly spaced steps of a run, and check more steps for overlaps."""
     found = Laws()
     count = len(run.controls)
     audited = spread(count, AUDITED)
@@ -153,7 +154,7 @@ def _audit_friction(island: StepIsland, step: Linearization, solver: str, found:
 
 
 def drift(simulation: Simulation, run: Run) -> float:
-    """The largest mean speed of a link's origin in the last tenth of a run [m/s]."""
+    """Return the largest mean speed of a link's origin in the last tenth of a run [m/s]."""
     steps = len(run.controls)
     first = steps - max(1, round(REST * steps))
     before, after = run.states[first], run.states[-1]
@@ -164,15 +165,14 @@ def drift(simulation: Simulation, run: Run) -> float:
 
 
 def moved(simulation: Simulation, run: Run) -> float:
-    """The largest distance of a link's origin from where it was at the start, at the end [m]."""
+    """Return the largest displacement of a link's origin from the start to the end [m]."""
     model = simulation.model
     X, Y = (model.link_poses(run.states[k].q) for k in (0, -1))
     return float(max(np.linalg.norm(Y[name][:3, 3] - X[name][:3, 3]) for name in X))
 
 
 def gradients(simulation: Simulation, run: Run, patience: Patience) -> Gradients:
-    """Compare derivatives at states of a run with differences, in an order that is spread over
-    it."""
+    """Compare derivatives at states of a run with differences, in a random order."""
     rng = np.random.default_rng(0)
     found = Gradients()
     end = time.perf_counter() + patience.seconds
@@ -207,17 +207,18 @@ def gradients(simulation: Simulation, run: Run, patience: Patience) -> Gradients
 def derivative_error(
     step: Linearization, control: Control, rng: np.random.Generator, end: float
 ) -> float | None:
-    """Error of a step's derivative along a random direction, of the largest entry of it.
+    """Relative error of a step's derivative along a random direction.
 
-    Ridders' differences tell the derivative where those of two lengths that follow each other
-    agree. Many contacts have so many features that steps beside are by another formula however
-    near, though that matters nothing. So a derivative is right where it is what differences tell;
-    it is wrong where it is not and all of these steps are by one formula; else nothing is told, and
-    it is None. The gradient is compared with the same derivative, in the product with another
+    The error is relative to the derivative's largest entry. Ridders' differences determine the
+    derivative if two consecutive lengths agree. Scenes with many contacts have so many features
+    that nearby steps almost always have different features, often without any effect. Therefore a
+    derivative is right if it agrees with the differences. It is wrong if it does not, and all of
+    these steps have the same modes and features. Otherwise the comparison is inconclusive, and the
+    result is None. The gradient is compared with the same derivative, in the product with another
     direction.
 
     Raises:
-        TimeoutError: it is not told by this end [s, of `time.perf_counter`].
+        TimeoutError: there is no result at `end` [s, of `time.perf_counter`].
     """
     simulation = step.simulation
     model = simulation.model

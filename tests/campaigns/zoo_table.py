@@ -1,12 +1,11 @@
 """All scenes of the zoo by one solver, beside MuJoCo: times, laws of contact, energy, derivatives.
 
-Both sides take the same steps from the same start, on one thread, in blocks of 20 that take turns;
-each step's time is the least of three identical runs, less the overhead of a call from Python,
-which is measured in the same run. MuJoCo has the elliptic cone and its default tolerance; contacts
-of both are counted, as they need not find the same. The laws of contact and the energy are audited
-in sixty steps of each run, drift at rest in the last tenth of the runs that come to rest, and
-derivatives at states that are spread over each run. What a figure means is told in zoo_measures.py.
-The exit status is 1 where a bar is missed.
+Both sides take the same steps from the same start, on one thread, in alternating blocks of 20. Each
+step's time is the least of three identical runs, minus the overhead of a call from Python, which is
+measured in the same run. MuJoCo has the elliptic cone and its default tolerance. Contacts of both
+are counted, as they may differ. The laws of contact and the energy are audited in sixty steps of
+each run, drift at rest in the last tenth of the runs that come to rest, and derivatives at states
+spread over each run. zoo_measures.py defines the figures. The exit status is 1 if a bar is missed.
 
     python tests/campaigns/zoo_table.py [--solver NAME] [--scene PART]... [--without PART]...
         [--states N] [--seconds S] [--quick] [--markdown] [--json FILE] [--any-machine]
@@ -40,14 +39,14 @@ from robosim.simulation import Simulation, StepStatus
 STATES, SECONDS = 40, 60.0
 RUNS = 3
 QUICK = Patience(runs=1, steps=60, states=5, seconds=10.0)
-MEDIAN_BAR, P99_BAR, WORST_BAR, MEAN_BAR = 1.5, 3.0, 10.0, 0.8  # of MuJoCo's median
+MEDIAN_BAR, P99_BAR, WORST_BAR, MEAN_BAR = 1.5, 3.0, 10.0, 0.8  # relative to MuJoCo's median
 OVERLAP_BAR = 1e-4  # [m]
 DRIFT_BAR = 1e-6  # [m/s]
-MOVED_BAR = 1e-4  # [m] of what stays where it is
-GLIDING_BAR = 1e-3  # of the speed of slip
-FLAGGED_BAR, FLAGGED_BAR_OF_IMPACTS = 0.03, 0.1  # of a scene's states
+MOVED_BAR = 1e-4  # [m] of scenes with `stays`
+GLIDING_BAR = 1e-3  # relative to the speed of slip
+FLAGGED_BAR, FLAGGED_BAR_OF_IMPACTS = 0.03, 0.1  # fraction of a scene's states
 NOT_SOLVED = (StepStatus.relaxed, StepStatus.inconsistent, StepStatus.diverged)
-AGREEMENT = 1e-10  # of mass matrix and nonlinear effects of both sides, relative
+AGREEMENT = 1e-10  # relative, of mass matrix and nonlinear effects of both sides
 BY_MACHINE = ("p50", "p99", "worst", "cut")
 
 
@@ -59,15 +58,15 @@ class Row:
         scene: its name.
         steps: of a run.
         dt: [s].
-        p50, p99, worst: times of our steps [s].
-        peer_p50, peer_p99, peer_worst: of MuJoCo's [s]; None without a twin.
-        contacts, peer_contacts: the most of one step.
+        p50, p99, worst: times of robosim's steps [s].
+        peer_p50, peer_p99, peer_worst: times of MuJoCo's steps [s]; None without a twin.
+        contacts, peer_contacts: largest number in one step.
         statuses: of all steps, counted.
-        laws: of contact, and the energy.
-        drift: at rest [m/s]; None where it does not come to rest.
-        moved: from the start [m]; None where it may.
-        gradients: beside differences.
-        note: what MuJoCo has otherwise, or the reason for which it has no twin.
+        laws: laws of contact, and the energy.
+        drift: at rest [m/s]; None if the scene does not come to rest.
+        moved: displacement from the start [m]; None if motion is allowed.
+        gradients: comparison with differences.
+        note: differences of MuJoCo's twin, or the reason for which there is none.
         missed: names of the bars that are missed.
     """
 
@@ -92,7 +91,7 @@ class Row:
     missed: list[str] = field(default_factory=list)
 
     def ratios(self) -> tuple[float, float, float] | None:
-        """Our median, 99th percentile and longest time, of MuJoCo's median."""
+        """Return robosim's median, 99th percentile and longest time over MuJoCo's median."""
         if not self.peer_p50:
             return None
         return self.p50 / self.peer_p50, self.p99 / self.peer_p50, self.worst / self.peer_p50
@@ -162,7 +161,7 @@ def main() -> int:
 
 
 def _write(options: argparse.Namespace, rows: list[Row], absent: list[str]) -> None:
-    """Write what there is until now, so that a run that is ended leaves it."""
+    """Write the results so far, so that an interrupted run leaves them."""
     if options.json is not None:
         content = {
             "solver": options.solver,
@@ -182,7 +181,7 @@ def _by_machine(missed: str) -> bool:
 
 
 def _mean(rows: list[Row]) -> float | None:
-    """The geometric mean of the ratios of medians."""
+    """Return the geometric mean of the ratios of medians."""
     ratios = [found[0] for found in (row.ratios() for row in rows) if found is not None]
     return float(np.exp(np.mean(np.log(np.maximum(ratios, 1e-9))))) if ratios else None
 
@@ -229,10 +228,10 @@ def measured(name: str, scene: ZooScene, solver: str, cost: Overhead, patience: 
 
 
 def _twin_of(scene: ZooScene, simulation: Simulation) -> tuple[Twin | None, str]:
-    """MuJoCo's side of a scene, and what is otherwise there.
+    """Return MuJoCo's twin of a scene, and a note about its differences.
 
     Raises:
-        AssertionError: the dynamics of both do not agree.
+        AssertionError: the dynamics of both sides do not agree.
     """
     try:
         import mujoco  # noqa: F401 (whether it is there)
@@ -249,7 +248,7 @@ def _twin_of(scene: ZooScene, simulation: Simulation) -> tuple[Twin | None, str]
 
 
 def _missed(scene: ZooScene, row: Row, run: Run) -> list[str]:
-    """Bars that are missed, each with its figure."""
+    """Return the bars that are missed, each with its figure."""
     found = []
     ratios = row.ratios()
     if ratios is not None:

@@ -1,4 +1,4 @@
-"""Times of single steps, ours and MuJoCo's in turns, each the least of three identical runs."""
+"""Times of single steps of robosim and MuJoCo in alternation, each the least of identical runs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from robosim.simulation import Control, Simulation, State
 
 Array = NDArray[np.float64]
 
-BLOCK = 20  # steps of one side before the other's turn
-CALLS, ROUNDS = 2000, 7  # of which the overhead of a call is made
+BLOCK = 20  # steps of one side before the other side's turn
+CALLS, ROUNDS = 2000, 7  # for the overhead of a call
 
 
 @dataclass
@@ -30,11 +30,11 @@ class Run:
         states: before each step, and after the last.
         controls: of each step.
         statuses: of each step, by the names of `StepStatus`.
-        contacts: points that touch, of each step.
+        contacts: number of contact points of each step.
         times: [s] of each step.
-        peer_times: [s] of each of MuJoCo's steps; empty where it has none.
-        peer_contacts: of each of its steps.
-        peer_overlaps: the deepest of each of them [m].
+        peer_times: [s] of each of MuJoCo's steps; empty without a twin.
+        peer_contacts: number of contacts of each of MuJoCo's steps.
+        peer_overlaps: deepest overlap of each of MuJoCo's steps [m].
     """
 
     states: list[State] = field(default_factory=list)
@@ -49,13 +49,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Patience:
-    """The most that is spent on one scene.
+    """Upper limits of the effort for one scene.
 
     Attributes:
-        runs: that are timed.
+        runs: number of timed runs.
         steps: of a run.
-        states: whose derivatives are compared.
-        seconds: of our steps in a run, and of derivatives; what is left then is not done, and told.
+        states: number of states whose derivatives are compared.
+        seconds: of robosim's steps in a run, and of derivatives; remaining work is skipped and
+            reported.
     """
 
     runs: int
@@ -66,16 +67,16 @@ class Patience:
 
 @dataclass(frozen=True)
 class Overhead:
-    """Time of a call from Python beside that of the step within it [s]: ours, and MuJoCo's."""
+    """Overhead of a call from Python beyond the step itself [s]: robosim's, and MuJoCo's."""
 
     ours: float
     peer: float
 
 
 def overhead() -> Overhead:
-    """Measure the time of calls, as that of single steps less that of steps within one call.
+    """Measure the overhead of calls: the time of single steps minus that of steps within one call.
 
-    Of each the least of several rounds that take turns counts.
+    The least of several alternating rounds counts.
     """
     world = ground()
     put(world, "box", Shape.box((0.1, 0.1, 0.1)), (0, 0, 1e4))
@@ -99,7 +100,7 @@ def overhead() -> Overhead:
 
 
 def _beyond(one: Callable[[], Any], many: Callable[[], Any]) -> float:
-    """Time of a call of one step beyond the time of a step in a call of many [s]."""
+    """Return the time of a single-step call beyond the time of a step in a many-step call [s]."""
     singles, shares = [], []
     for _ in range(ROUNDS):
         spent = []
@@ -115,7 +116,7 @@ def _beyond(one: Callable[[], Any], many: Callable[[], Any]) -> float:
 
 
 def _our_step(simulation: Simulation, q: Array, v: Array, control: Control) -> Any:
-    """The engine's step by itself: what `Simulation.step` calls."""
+    """Take one step of the engine by the call that `Simulation.step` makes."""
     return simulation._engine.step((q, v), (control.tau, control.q_target, control.v_target))
 
 
@@ -127,13 +128,13 @@ def timed_run(
     cost: Overhead,
     patience: Patience,
 ) -> Run:
-    """Run a scene several times on both sides, in blocks that take turns.
+    """Run a scene several times on both sides, in alternating blocks.
 
-    States, statuses and contacts are those of the first run: the others are the same to the bit.
-    Its end is where patience does.
+    States, statuses and contacts are those of the first run; the others are bitwise equal. A run
+    ends early at the limit of `patience`.
 
     Raises:
-        AssertionError: a later run ends elsewhere.
+        AssertionError: a later run has another end.
     """
     start = simulation.state(scene.q, scene.v)
     found = Run()

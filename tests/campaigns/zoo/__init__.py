@@ -1,4 +1,4 @@
-"""Everyday scenes of contact. A new one is a function in one of these files, below `@scene`."""
+"""Everyday scenes with contact. To add one, write a function with `@scene` in one of these files."""
 
 from . import hands, legged, mechanisms, piles, toys
 from .scene import SCENES, AbsentRobotError, ZooScene

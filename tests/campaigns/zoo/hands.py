@@ -1,4 +1,6 @@
-"""Hands and tools: grasp, carry, drop, put in, screw on, push, pivot and roll."""
+"""Hands and tools: grasping, carrying, dropping, inserting, screwing, pushing, pivoting and
+rolling.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,14 @@ from robosim.world import Material, Motor, World
 
 from .scene import Array, ZooScene, ground, put, scene
 
-PADS = 0.8  # friction of fingers
+PADS = 0.8  # friction of the fingers
 
 
 def _gripper() -> Model:
-    """A palm on two slides, x and z, with two fingers that slide along x; z = 0 is at their
-    tips."""
+    """Return a palm on two slides, x and z, with two fingers that slide along x.
+
+    z = 0 is at the fingertips.
+    """
     builder = ModelBuilder("gripper")
     builder.add_link("rail")
     builder.add_link("beam", mass=0.5, inertia=1e-3 * np.eye(3))
@@ -39,7 +43,7 @@ def _gripper() -> Model:
 
 
 def _hand(at: tuple[float, float, float], force: float = 20.0) -> World:
-    """A floor and a gripper, with its tips there, that closes with this force [N]."""
+    """Return a floor and a gripper with its tips at `at`, which closes with this force [N]."""
     world = ground()
     motors = {
         "carry": Motor(2e4, 500.0),
@@ -59,7 +63,7 @@ def _hand(at: tuple[float, float, float], force: float = 20.0) -> World:
 
 
 def _targets(world: World, plan: Callable[[int], dict[str, float]]) -> Callable[[int], Control]:
-    """Controls whose targets are those of the start, but for the joints of the plan."""
+    """Return controls with the targets of the start, except for the joints of the plan."""
     at = {name: i for i, name in enumerate(world.model.position_names)}
     start = world.start
 
@@ -73,7 +77,7 @@ def _targets(world: World, plan: Callable[[int], dict[str, float]]) -> Callable[
 
 
 def _ramp(k: int, first: int, last: int, most: float) -> float:
-    """A number that goes from zero to `most` between these steps."""
+    """Interpolate from zero to `most` between these steps."""
     return most * float(np.clip((k - first) / (last - first), 0.0, 1.0))
 
 
@@ -110,7 +114,7 @@ def gripper_carries() -> ZooScene:
 
 @scene
 def gripper_drops() -> ZooScene:
-    """Two fingers lift a box and let it go."""
+    """Two fingers lift a box and release it."""
     world = _hand((0, 0, 0.01))
     put(world, "box", Shape.box((0.05, 0.05, 0.06)), (0, 0, 0.03), mass=0.4)
 
@@ -134,7 +138,7 @@ def gripper_holds_glass() -> ZooScene:
 
 
 def _carried_peg(shape: Shape, start: Array, mass: float) -> World:
-    """A peg that springs hold upright and above the hole, and a motor presses down."""
+    """Return a peg that springs keep upright above the hole while a motor presses it down."""
     builder = ModelBuilder("peg")
     builder.add_link("frame")
     parent, X = "frame", pose((0, 0, 0))
@@ -163,14 +167,14 @@ def _to(world: World, target: Array) -> Control:
 
 @scene
 def square_peg_in_hole() -> ZooScene:
-    """A square peg with half a millimeter of play, tilted, pressed into its hole, to the floor."""
+    """A tilted square peg with half a millimeter of play, pressed into its hole to the floor."""
     world = _carried_peg(
         Shape.box((0.02, 0.02, 0.06)), np.array([1e-4, -1e-4, 0.075, 0.005, 0.004]), 0.1
     )
     play, wall, depth = 5e-4, 0.03, 0.04
     off = 0.01 + play / 2 + wall / 2
     for name, x, y in (("east", off, 0), ("west", -off, 0), ("north", 0, off), ("south", 0, -off)):
-        # From below the floor, so that no edge of a wall is level with one of the peg.
+        # From below the floor, so that no edge of a wall is level with an edge of the peg.
         size = (wall, 0.03, 2 * depth) if x else (2 * wall + 0.02 + play, wall, 2 * depth)
         world.scene.add_box(name, size, pose((x, y, 0)))
         world.materials[name] = Material(0.3)
@@ -193,13 +197,13 @@ def round_peg_in_hole() -> ZooScene:
 def _thread(
     turns: float, pitch: float, root: tuple[float, float], crest: tuple[float, float]
 ) -> list[Array]:
-    """Convex pieces (8, 3) of a helical rib, twelve to a turn.
+    """Return convex pieces (8, 3) of a helical rib, twelve per turn.
 
     Args:
         turns: of the helix, from z = 0 up.
         pitch: rise of a turn [m].
-        root: radius of the rib where it is broad, and its height there [m].
-        crest: the same where it is narrow.
+        root: radius of the wide side of the rib, and its height there [m].
+        crest: radius of the narrow side of the rib, and its height there [m].
     """
     step = np.pi / 6
     pieces = []
@@ -231,14 +235,14 @@ def nut_on_bolt() -> ZooScene:
     builder.add_link("nut", mass=0.05, com=(0, 0, 4e-3), inertia=np.diag([4e-6, 4e-6, 7e-6]))
     for corners in _thread(1.5, pitch, (10.4e-3, 5.2e-3), (8.4e-3, 3.2e-3)):
         builder.add_collider("nut", Shape.convex(corners))
-    # Its rib lies between those of the bolt: half a pitch above one of them.
+    # The rib of the nut lies between those of the bolt: half a pitch above one of them.
     at = pose((0, 0, 0.01 + 2.5 * pitch))
     world.add(builder.build(), "nut", pose=at, materials={"nut": Material(0.02)})
     return ZooScene(world, dt=1e-3, steps=500, impacts=True)
 
 
 def _pusher(height: float, shape: Shape, limit: float) -> Model:
-    """Something on a slide along x."""
+    """Return a shape on a slide along x."""
     builder = ModelBuilder("pusher")
     builder.add_link("rail")
     builder.add_link("finger", mass=1.0, inertia=1e-3 * np.eye(3))
@@ -264,7 +268,7 @@ def _pushed(
 
 @scene
 def pushing_a_box() -> ZooScene:
-    """A ball on a slide pushes a box off its middle, so that it turns away."""
+    """A ball on a slide pushes a box off its center, so that the box rotates away."""
     world = _pushed(Shape.box((0.12, 0.12, 0.12)), (0, 0.025, 0.06), Shape.sphere(0.03), 0.05)
     plan = _targets(world, lambda k: {"push/x": _ramp(k, 0, 600, 0.5)})
     return ZooScene(world, plan, steps=600, impacts=True)
@@ -272,7 +276,7 @@ def pushing_a_box() -> ZooScene:
 
 @scene
 def pivoting_a_box() -> ZooScene:
-    """A ball on a slide tips a tall box over its far edge, which a sill holds."""
+    """A ball on a slide tips a tall box over its far edge, which a sill holds in place."""
     world = _pushed(Shape.box((0.1, 0.1, 0.3)), (0, 2e-3, 0.15), Shape.sphere(0.03), 0.27)
     world.scene.add_box("sill", (0.02, 0.3, 0.02), pose((0.0605, 0, 0.01)))
     world.materials["sill"] = Material(0.5)
@@ -282,7 +286,7 @@ def pivoting_a_box() -> ZooScene:
 
 @scene
 def rolling_a_cylinder() -> ZooScene:
-    """A plate that moves along rolls a cylinder between it and the floor."""
+    """A moving plate rolls a cylinder between itself and the floor."""
     world = ground(0.8)
     builder = ModelBuilder("press")
     builder.add_link("rail")

@@ -1,4 +1,4 @@
-"""Robots that walk: standing, lying, and collapsing on floor, stairs, height fields, meshes."""
+"""Legged robots: standing, lying, and collapsing on floor, stairs, height fields, meshes."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ ON_ITS_BACK = (0.0, -np.pi / 2, 0.0)
 HULLS = "of a concave mesh MuJoCo collides the hull"
 
 
-Robot = tuple[Model, dict[str, float]]  # with a posture in which it stands
+Robot = tuple[Model, dict[str, float]]  # with a standing posture
 
 
 def _bundled(name: str) -> Robot:
     model = load_robot(name, base="floating")
     posture = dict(next(x.positions for x in model.named_states if x.name == "standing"))
-    if name == "humanoid":  # away from the limits of knees and elbows, its soles level
+    if name == "humanoid":  # away from the limits of knees and elbows, with level soles
         for side in ("left", "right"):
             bent = {"hip_pitch": -0.1, "knee": 0.2, "ankle_pitch": -0.1, "elbow_pitch": -0.3}
             posture |= {f"{side}_{joint}": angle for joint, angle in bent.items()}
@@ -50,7 +50,7 @@ def _example(urdf: str, srdf: str, state: str = "half_sitting", **options) -> Ro
 
 
 def _anymal() -> Robot:
-    # "base" is a frame, to which a milligram is given with moments of which one is negative.
+    # "base" is a frame that has one milligram, and one of its moments is negative.
     folder = "anymal_b_simple_description"
     return _example(
         f"{folder}/robots/anymal.urdf", f"{folder}/srdf/anymal.srdf", "standing", massless=["base"]
@@ -64,7 +64,7 @@ def _solo12() -> Robot:
 
 def _talos() -> Robot:
     model, posture = _example("talos_data/robots/talos_reduced.urdf", "talos_data/srdf/talos.srdf")
-    # Its grippers a little open, away from their limits.
+    # The grippers are slightly open, away from their limits.
     return model, posture | {f"gripper_{side}_joint": -0.3 for side in ("left", "right")}
 
 
@@ -74,7 +74,7 @@ def _icub() -> Robot:
 
 
 def _collapsing(robot: Robot, height: float = 0.05, mu: float = 0.8, **turn) -> ZooScene:
-    """On a floor, without motors."""
+    """Return a scene of a robot on a floor, without motors."""
     world = ground(mu)
     stand(world, *robot, height=height, mu=mu, **turn)
     spare_overlaps(world)
@@ -82,7 +82,7 @@ def _collapsing(robot: Robot, height: float = 0.05, mu: float = 0.8, **turn) -> 
 
 
 def _standing(robot: Robot, gains: tuple[float, float], height: float = 0.0, **turn) -> ZooScene:
-    """On a floor, held by motors."""
+    """Return a scene of a robot on a floor, held by motors."""
     world = ground()
     stand(world, *robot, gains=gains, height=height, **turn)
     spare_overlaps(world)
@@ -90,7 +90,7 @@ def _standing(robot: Robot, gains: tuple[float, float], height: float = 0.0, **t
 
 
 def _on(terrain: Scene, robot: Robot, height: float, gains=None, **turn) -> ZooScene:
-    """On other ground, without motors or held by them."""
+    """Return a scene of a robot on other ground, without motors or held by motors."""
     world = World(
         scene=terrain, materials={name: Material(0.8) for name in terrain.objects}, name="zoo"
     )
@@ -114,7 +114,7 @@ def _hills(seed: int) -> Scene:
 
 
 def _rubble(seed: int) -> Scene:
-    """One concave mesh: a flat pyramid next to a pit, as a closed surface."""
+    """Return one concave mesh: a flat pyramid next to a pit, as a closed surface."""
     rng = np.random.default_rng(seed)
     n, size = 9, 2.4
     x = np.linspace(-size / 2, size / 2, n)
@@ -167,7 +167,7 @@ def humanoid_on_mesh() -> ZooScene:
 
 @scene
 def humanoid_pushed() -> ZooScene:
-    """The standing humanoid, pushed at its pelvis until it falls, its motors on."""
+    """The standing humanoid with active motors, pushed at its pelvis until it falls."""
     made = _standing(_bundled("humanoid"), (2000.0, 450.0))
     push = np.zeros(made.world.model.n_v)
     push[0] = 200.0
@@ -187,7 +187,7 @@ def quadruped_stands() -> ZooScene:
 
 @scene
 def quadruped_lands() -> ZooScene:
-    """The quadruped lands from 0.2 m on its feet, its motors on."""
+    """The quadruped lands from 0.2 m on its feet, with active motors."""
     return _standing(_bundled("quadruped"), (200.0, 8.0), height=0.2)
 
 
@@ -199,7 +199,7 @@ def quadruped_collapses() -> ZooScene:
 
 @scene
 def quadruped_on_height_field() -> ZooScene:
-    """The quadruped falls on hills, its motors on."""
+    """The quadruped falls on hills, with active motors."""
     return _on(_hills(2), _bundled("quadruped"), 0.2, gains=(200.0, 8.0))
 
 
@@ -235,7 +235,7 @@ def solo12_on_height_field() -> ZooScene:
 
 @scene
 def talos_stands() -> ZooScene:
-    """Talos, knees bent, held by motors."""
+    """Talos with bent knees, held by motors."""
     return _standing(_talos(), (5000.0, 600.0))
 
 

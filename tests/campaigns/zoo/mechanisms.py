@@ -1,4 +1,4 @@
-"""Joints, motors and closed loops that touch: doors, linkages, vehicles, contradictions."""
+"""Joints, motors and closed loops with contact: doors, linkages, vehicles, contradictions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .scene import ZooScene, ground, holding, put, scene, start_velocity
 
 
 def _rod_inertia(mass: float, length: float) -> np.ndarray:
-    """Inertia of a thin rod along x about its middle, with a little about its own axis."""
+    """Inertia of a thin rod along x about its center, with a small moment about its own axis."""
     across = mass * length**2 / 12
     return np.diag([0.05 * across, across, across])
 
@@ -41,7 +41,7 @@ def door() -> ZooScene:
 
 @scene
 def drawer() -> ZooScene:
-    """A drawer in a slot with a millimeter of play, pulled off its middle: it wedges and slides."""
+    """A drawer in a slot with a millimeter of play, pulled off center: it jams and slides."""
     world = ground(0.15)
     put(world, "drawer", Shape.box((0.4, 0.3, 0.1)), (0, 0, 0.05), mass=3.0, mu=0.15)
     for name, y in (("left", 0.1755), ("right", -0.1755)):
@@ -53,7 +53,7 @@ def drawer() -> ZooScene:
 
 @scene
 def four_bar() -> ZooScene:
-    """A four-bar linkage in the plane of x and z, its crank driven, its coupler under a load."""
+    """A four-bar linkage in the x-z plane with a driven crank and a loaded coupler."""
     builder = ModelBuilder("four_bar")
     builder.add_link("frame")
     lengths = {"crank": 0.1, "coupler": 0.3, "rocker": 0.25}
@@ -73,7 +73,7 @@ def four_bar() -> ZooScene:
         motors={"drive": Motor(0.0, 2.0, 20.0)},
         closures=[PointClosure("coupler", "rocker", (0.3, 0, 0), (0.25, 0, 0), axes="xz")],
     )
-    # The crank stands up, and the two others meet above: by the law of cosines.
+    # The crank points up. The two other links meet above, by the law of cosines.
     a = np.array([0.0, 0.1])
     b = np.array([0.3, 0.0])
     way = b - a
@@ -81,7 +81,7 @@ def four_bar() -> ZooScene:
     along = (0.3**2 - 0.25**2 + d * d) / (2 * d)
     up = np.sqrt(0.3**2 - along**2)
     meet = a + along * way / d + up * np.array([-way[1], way[0]]) / d
-    # A turn about y by an angle takes x to (cos, -sin) in x and z.
+    # A rotation about y by an angle maps x to (cos, -sin) in x and z.
     crank = -np.pi / 2
     coupler = -np.arctan2(*(meet - a)[::-1]) - crank
     rocker = -np.arctan2(*(meet - b)[::-1])
@@ -95,7 +95,7 @@ def four_bar() -> ZooScene:
 
 
 def _stewart() -> tuple[Model, list[PointClosure]]:
-    """Six legs on cardan joints with a slide each, and a platform on pins at their ends."""
+    """Return six legs with a universal joint and a slide each, and a platform pinned to them."""
     builder = ModelBuilder("stewart")
     builder.add_link("ground")
     builder.add_link("platform", mass=5.0, inertia=np.diag([0.05, 0.05, 0.1]))
@@ -132,7 +132,7 @@ def _stewart() -> tuple[Model, list[PointClosure]]:
 
 @scene
 def stewart_platform() -> ZooScene:
-    """Six motors hold a platform with a box on it, which slides a little as it heaves."""
+    """Six motors hold a platform with a box, which slides a little as the platform heaves."""
     model, closures = _stewart()
     q = model.neutral()
     q[model.position_names.index("free/z")] = 0.4
@@ -157,7 +157,7 @@ def stewart_platform() -> ZooScene:
 
 @scene
 def base_inside_floor() -> ZooScene:
-    """An arm bolted so low that a link which only turns lies in the floor, and must stay there."""
+    """An arm mounted so low that a link that only rotates lies in the floor, and must stay there."""
     world = ground(0.5)
     arm = load_robot("ur5")
     q = arm.neutral()
@@ -172,7 +172,7 @@ def base_inside_floor() -> ZooScene:
 
 @scene
 def box_between_two_walls() -> ZooScene:
-    """A box of 0.2 m in a gap of 0.199 m: it cannot be free of both walls."""
+    """A box of 0.2 m in a gap of 0.199 m, which must overlap one of the walls."""
     world = ground(0.5)
     put(world, "box", Shape.box((0.2, 0.2, 0.1)), (1e-4, 0.03, 0.05), mu=0.5)
     for name, side in (("left", -1), ("right", 1)):
@@ -183,7 +183,7 @@ def box_between_two_walls() -> ZooScene:
 
 @scene
 def conveyor_of_tiles() -> ZooScene:
-    """Tiles in a row are driven at 0.3 m/s; a box and a can land on them and are taken along."""
+    """Tiles in a row are driven at 0.3 m/s; a box and a can land on them and are carried along."""
     builder = ModelBuilder("conveyor")
     builder.add_link("bed")
     for k in range(8):
@@ -244,7 +244,7 @@ def wheels_over_step() -> ZooScene:
 
 
 def _rope(links: int, radius: float, pitch: float) -> Model:
-    """Capsules on hinges about y and z in turn, the first of which is free."""
+    """Return capsules on hinges about y and z in turn, the first of which is free."""
     builder = ModelBuilder("rope", floating_base=True)
     for k in range(links):
         name = f"piece_{k}"
@@ -280,7 +280,7 @@ def rope_over_cylinder() -> ZooScene:
 
 @scene
 def arm_against_limits() -> ZooScene:
-    """An arm whose motors are off falls into the limits of its joints and onto the floor."""
+    """An arm with its motors off falls into the limits of its joints and onto the floor."""
     world = ground(0.5)
     arm = load_robot("panda")
     world.add(arm, "arm", q="ready", materials={link.name: Material(0.5) for link in arm.links})
@@ -289,7 +289,7 @@ def arm_against_limits() -> ZooScene:
 
 @scene
 def arm_presses_wall() -> ZooScene:
-    """An arm pushes its hand against a wall with all that its motors have."""
+    """An arm pushes its hand against a wall with the full torque of its motors."""
     world = ground(0.5)
     arm = load_robot("ur5")
     q = np.array([0, -1.2, 1.8, -0.6, 1.57, 0])

@@ -1,4 +1,4 @@
-"""Free things on each other: piles, walls, card houses, plates, masses far apart."""
+"""Free bodies on each other: piles, walls, card houses, plates, extreme mass ratios."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .scene import ZooScene, ground, put, scene, start_velocity
 
 @scene
 def box_on_floor() -> ZooScene:
-    """One box that stands: the least that has to rest."""
+    """One box at rest: the simplest of all scenes."""
     world = ground()
     put(world, "box", Shape.box((0.2, 0.3, 0.1)), (0, 0, 0.05))
     return ZooScene(world, comes_to_rest=True, stays=True)
@@ -28,7 +28,7 @@ def box_that_lands() -> ZooScene:
 
 @scene
 def box_held_by_slope() -> ZooScene:
-    """A box on a plane of 20 degrees with friction for 27 must not creep down."""
+    """A box on a slope of 20 degrees, with friction for 27 degrees, which must not creep."""
     from robosim.geometry import pose
     from robosim.scene import Scene
     from robosim.world import Material, World
@@ -44,7 +44,7 @@ def box_held_by_slope() -> ZooScene:
 
 @scene
 def box_slides_to_rest() -> ZooScene:
-    """A box thrown along the floor, which friction stops."""
+    """A box thrown along the floor, stopped by friction."""
     world = ground(0.4)
     put(world, "box", Shape.box((0.2, 0.2, 0.1)), (0, 0, 0.05), mu=0.4)
     v = start_velocity(world, box=(2.0, 0.5, 0, 0, 0, 3.0))
@@ -91,7 +91,7 @@ def pile_of_100_balls() -> ZooScene:
 
 
 def _bin(world, size: float, height: float) -> None:
-    """Put four walls about the origin."""
+    """Add four walls around the origin."""
     from robosim.geometry import pose
 
     for name, x, y in (("east", 1, 0), ("west", -1, 0), ("north", 0, 1), ("south", 0, -1)):
@@ -108,7 +108,7 @@ def card_house() -> ZooScene:
     length, thick, width, lean = 0.09, 0.002, 0.06, np.deg2rad(20.0)
     card = Shape.box((thick, width, length))
     rise = length / 2 * np.cos(lean) + thick / 2 * np.sin(lean)
-    # Half of the way between the upper corners of two cards that touch.
+    # Half of the distance between the upper corners of two cards that touch.
     apart = length / 2 * np.sin(lean) + thick / 2 * np.cos(lean)
     top = 2 * rise
     pitch = 4 * apart
@@ -131,7 +131,7 @@ def card_house() -> ZooScene:
 
 @scene
 def dominoes() -> ZooScene:
-    """Fifteen dominoes, of which the first is pushed over."""
+    """Fifteen dominoes, the first of which is pushed over."""
     world, rng = ground(0.5), np.random.default_rng(15)
     for k in range(15):
         at = (0.022 * k, rng.uniform(-1e-3, 1e-3), 0.024)
@@ -143,7 +143,7 @@ def dominoes() -> ZooScene:
 
 @scene
 def brick_wall() -> ZooScene:
-    """Five courses of bricks in bond, with halves at the ends."""
+    """Five courses of bricks in bond, with half bricks at the ends."""
     world, rng = ground(0.7), np.random.default_rng(5)
     length, height = 0.2, 0.065
     for course in range(5):
@@ -165,7 +165,7 @@ def brick_wall() -> ZooScene:
 
 @scene
 def million_to_one() -> ZooScene:
-    """A block of a tonne on one of a gram."""
+    """A block of one ton on a block of one gram."""
     world = ground()
     put(world, "gram", Shape.box((0.1, 0.1, 0.1)), (0, 0, 0.05), mass=1e-3)
     put(world, "tonne", Shape.box((0.1, 0.1, 0.1)), (2e-3, 1e-3, 0.15), rpy=(0, 0, 0.04), mass=1e3)
@@ -174,7 +174,7 @@ def million_to_one() -> ZooScene:
 
 @scene
 def thin_plates() -> ZooScene:
-    """Eight plates of half a millimeter on each other, which fall by a millimeter first."""
+    """Eight plates of half a millimeter on each other, which initially fall by a millimeter."""
     world, rng = ground(0.4), np.random.default_rng(8)
     for k in range(8):
         put(
@@ -187,7 +187,7 @@ def thin_plates() -> ZooScene:
 
 @scene
 def thin_plate_dropped() -> ZooScene:
-    """A plate of a millimeter that falls flat, at 4 m/s: eight times its thickness in a step."""
+    """A plate of one millimeter that lands flat at 4 m/s: eight times its thickness per step."""
     world = ground(0.5)
     put(world, "plate", Shape.box((0.3, 0.3, 1e-3)), (0, 0, 0.02), mass=0.5, mu=0.5)
     v = start_velocity(world, plate=(0, 0, -4.0, 0, 0, 0))
@@ -196,7 +196,7 @@ def thin_plate_dropped() -> ZooScene:
 
 @scene
 def overlap_at_start() -> ZooScene:
-    """Three boxes that begin 20 mm within each other and the floor."""
+    """Three boxes that initially overlap each other and the floor by 20 mm."""
     world = ground()
     for k in range(3):
         at = (0.01 * k, 0.004 * k, 0.03 + 0.08 * k)
@@ -206,7 +206,7 @@ def overlap_at_start() -> ZooScene:
 
 @scene
 def capsules_and_cylinders() -> ZooScene:
-    """A heap of twenty of all round shapes."""
+    """A heap of twenty bodies of all round shapes."""
     world, rng = ground(0.6), np.random.default_rng(20)
     shapes = (
         Shape.capsule(0.03, 0.1),
@@ -222,7 +222,7 @@ def capsules_and_cylinders() -> ZooScene:
 
 @scene
 def stack_pushed_at_its_foot() -> ZooScene:
-    """Four boxes, of which the lowest is drawn away with a force."""
+    """Four boxes, the lowest of which is pulled away by a force."""
     world = ground(0.4)
     for k in range(4):
         at = (2e-3 * k, -1e-3 * k, 0.05 + 0.1 * k)

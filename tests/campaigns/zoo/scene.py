@@ -1,4 +1,4 @@
-"""`ZooScene`, the list of all scenes, and helpers that put things down."""
+"""`ZooScene`, the list of all scenes, and helpers that place objects."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ FLOOR = "floor"
 
 @dataclass(frozen=True)
 class ZooScene:
-    """A world, where it starts, what drives it, and what it is expected to do.
+    """A world, its start, its control, and its expected behavior.
 
     Attributes:
         world: with obstacles, materials, motors and closures.
-        control: held in all steps, or a function of the number of the step.
+        control: constant over all steps, or a function of the number of the step.
         q: (n_q,) at the start; None for `World.start`.
         v: (n_v,) at the start; None for rest.
         dt: length of a step [s].
         steps: of a run.
-        options: of `Simulation`, beside dt and the solver.
-        comes_to_rest: true where nothing moves in the last tenth of a run.
-        stays: true where nothing moves from the start, or not by what matters.
-        impacts: true where things are struck, so that up to a tenth of its states may be flagged.
-        contradicts: true where the scene asks for what cannot be, so that any status but `diverged`
-        is right.
-        settles: steps after which what overlaps at the start has been taken back.
-        no_twin: the reason for which MuJoCo cannot have this scene; empty where it can.
+        options: of `Simulation`, except dt and the solver.
+        comes_to_rest: True if nothing moves in the last tenth of a run.
+        stays: True if nothing moves noticeably from the start on.
+        impacts: True for scenes with impacts, in which up to a tenth of the states may be flagged.
+        contradicts: True if constraints contradict each other, so that any status but `diverged` is
+            valid.
+        settles: number of steps after which an initial overlap has been corrected.
+        no_twin: the reason for which MuJoCo cannot have this scene; empty if it can.
     """
 
     world: World
@@ -61,16 +61,16 @@ class ZooScene:
     no_twin: str = ""
 
     def control_at(self, k: int) -> Control:
-        """The control of step k."""
+        """Return the control of step k."""
         return self.control(k) if callable(self.control) else self.control
 
 
 SCENES: dict[str, Callable[[], ZooScene]] = {}
-"""All scenes, by name, in the order in which they are written down."""
+"""All scenes by name, in the order of their definition."""
 
 
 def scene(make: Callable[[], ZooScene]) -> Callable[[], ZooScene]:
-    """Put a function that makes a scene into the list, under its own name."""
+    """Register a function that makes a scene under its own name."""
     if make.__name__ in SCENES:
         raise ValueError(f"there is a scene {make.__name__!r} already")
     SCENES[make.__name__] = make
@@ -82,7 +82,7 @@ class AbsentRobotError(Exception):
 
 
 def ground(mu: float = 0.8, surface: Material | None = None) -> World:
-    """An empty world with a floor at z = 0 of this friction."""
+    """Return a world with only a floor at z = 0 with this friction."""
     floor = Scene("zoo")
     floor.add_half_space(FLOOR)
     return World(scene=floor, materials={FLOOR: surface or Material(mu)}, name="zoo")
@@ -104,7 +104,7 @@ def put(
 
 
 def lowest(model: Model, q: ArrayLike) -> float:
-    """The least height of any collider [m]."""
+    """Return the least height of any collider [m]."""
     poses = model.link_poses(np.asarray(q))
     return min(
         float(bounding_box(c.shape, np.asarray(poses[c.link]) @ c.X_LC)[0][2])
@@ -124,17 +124,17 @@ def stand(
     gains: tuple[float, float] | None = None,
     mu: float = 0.8,
 ) -> None:
-    """Add a robot with a floating base, its lowest point at this height.
+    """Add a robot with a floating base, with its lowest point at this height.
 
     Args:
-        world: that it comes into.
+        world: world to add to.
         robot: with a floating base.
-        posture: positions by joint; the others are zero.
-        name: of it there.
+        posture: positions by joint; all others are zero.
+        name: of the robot in the world.
         height: of its lowest point [m].
-        rpy: turn of its base [rad].
-        xy: place of its base [m].
-        gains: of motors that hold the posture [N m/rad, N m s/rad]; None for none.
+        rpy: orientation of its base [rad].
+        xy: position of its base [m].
+        gains: of motors that hold the posture [N m/rad, N m s/rad]; None for no motors.
         mu: friction of all of its links.
     """
     q = robot.neutral()
@@ -159,12 +159,15 @@ def _quaternion(rpy: Sequence[float]) -> Array:
 
 
 def holding(world: World) -> Control:
-    """The control with which all motors hold the posture at the start."""
+    """Return the control with which all motors hold the posture at the start."""
     return Control(q_target=world.start)
 
 
 def start_velocity(world: World, **of: Sequence[float]) -> Array:
-    """(n_v,) rest, but for these: linear and angular velocity (6,) of a body in its own axes."""
+    """Return velocities (n_v,) at rest, except for the given bodies.
+
+    A body's velocity (6,) is its linear and angular velocity in its own axes.
+    """
     names = world.model.velocity_names
     v = np.zeros(len(names))
     for name, values in of.items():
@@ -176,7 +179,7 @@ def start_velocity(world: World, **of: Sequence[float]) -> Array:
 
 
 def _example_robots() -> Path:
-    """The folder of robots of example-robot-data.
+    """Return the folder of robots of example-robot-data.
 
     Raises:
         AbsentRobotError: the package is not installed.
@@ -189,10 +192,10 @@ def _example_robots() -> Path:
 
 
 def _example_xml(file: str) -> ElementTree.Element:
-    """A URDF or SRDF of example-robot-data.
+    """Parse a URDF or SRDF of example-robot-data.
 
     Raises:
-        AbsentRobotError: the package or the file is not there.
+        AbsentRobotError: the package or the file is missing.
     """
     path = _example_robots() / file
     if not path.is_file():
@@ -201,15 +204,16 @@ def _example_xml(file: str) -> ElementTree.Element:
 
 
 def example_robot(file: str, massless: Sequence[str] = (), **options: Any) -> Model:
-    """A robot of example-robot-data with a floating base, its meshes as hulls of forty vertices.
+    """Load a robot of example-robot-data with a floating base, and its meshes as hulls of forty
+    vertices.
 
     Args:
         file: its URDF, relative to the package's robots.
-        massless: links whose inertia is left out, as no body can have it.
+        massless: links whose inertia is left out, because it is physically impossible.
         options: of `load_robot`.
 
     Raises:
-        AbsentRobotError: the package or the file is not there.
+        AbsentRobotError: the package or the file is missing.
     """
     tree = _example_xml(file)
     for link in tree.iter("link"):
@@ -223,10 +227,10 @@ def example_robot(file: str, massless: Sequence[str] = (), **options: Any) -> Mo
 
 
 def example_posture(file: str, model: Model, name: str = "half_sitting") -> dict[str, float]:
-    """A posture by joint, of those that the model has, from an SRDF of example-robot-data.
+    """Read a posture from an SRDF of example-robot-data, for the joints that the model has.
 
     Raises:
-        AbsentRobotError: the package or the file is not there.
+        AbsentRobotError: the package or the file is missing.
     """
     states = [x for x in _example_xml(file).iter("group_state") if x.get("name") == name]
     if not states:
@@ -236,7 +240,7 @@ def example_posture(file: str, model: Model, name: str = "half_sitting") -> dict
 
 
 def spare_overlaps(world: World) -> None:
-    """Let links pass through each other whose hulls overlap at the start, as an SRDF would."""
+    """Disable collisions between links whose hulls overlap at the start, as an SRDF would."""
     model, q = world.model, world.start
     poses = model.link_poses(q)
     for a, b in model.collision_pairs:
@@ -249,7 +253,7 @@ def spare_overlaps(world: World) -> None:
 def stairs(
     scene: Scene, count: int = 5, rise: float = 0.15, run: float = 0.3, width: float = 2.0
 ) -> None:
-    """Add steps that go up along x from x = 0, each a box down to the ground."""
+    """Add steps that rise along x from x = 0, each a box down to the ground."""
     for k in range(count):
         height = rise * (k + 1)
         scene.add_box(f"stair_{k}", (run, width, height), pose((run * (k + 0.5), 0, height / 2)))
@@ -258,7 +262,9 @@ def stairs(
 def hills(
     scene: Scene, rng: Random, *, size: float = 4.0, cells: int = 32, height: float = 0.15
 ) -> None:
-    """Add a height field of smooth hills about the origin, its lowest point at or above z = 0."""
+    """Add a height field of smooth hills around the origin, with its lowest point at or above z =
+    0.
+    """
     x = np.linspace(-size / 2, size / 2, cells + 1)
     X, Y = np.meshgrid(x, x, indexing="ij")
     H = np.zeros_like(X)

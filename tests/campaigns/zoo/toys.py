@@ -1,4 +1,4 @@
-"""Things that turn, swing and roll, with a motion that books tell."""
+"""Bodies that rotate, swing and roll, with motions known from textbooks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .scene import ZooScene, ground, put, scene, start_velocity
 
 @scene
 def newtons_cradle() -> ZooScene:
-    """Five steel balls on pendulums, of which one falls on the others."""
+    """Five steel balls on pendulums, one of which falls against the others."""
     builder = ModelBuilder("cradle")
     builder.add_link("frame")
     radius, length = 0.02, 0.2
@@ -40,7 +40,7 @@ def newtons_cradle() -> ZooScene:
 
 @scene
 def bouncing_ball() -> ZooScene:
-    """A ball that comes back with 0.7 of its speed, until it stops bouncing."""
+    """A ball that rebounds with 0.7 of its speed, until it stops bouncing."""
     world = ground(surface=Material(0.5, 0.7))
     put(world, "ball", Shape.sphere(0.05), (0, 0, 0.3), surface=Material(0.5, 0.7))
     return ZooScene(world, steps=1500, comes_to_rest=True, impacts=True)
@@ -54,7 +54,7 @@ def _top(
 
 @scene
 def spinning_top() -> ZooScene:
-    """A sleeping top: a disc on a rod with a small ball as its point, at 150 rad/s, tilted."""
+    """A sleeping top: a disc on a rod with a small ball as its tip, at 150 rad/s, tilted."""
     builder = ModelBuilder("top", floating_base=True)
     _top(builder, 0.1, 0.03, (3e-5, 3e-5, 5e-5))
     builder.add_collider("top", Shape.sphere(2e-3), X_LC=pose((0, 0, 2e-3)))
@@ -73,7 +73,7 @@ def spinning_top() -> ZooScene:
 
 @scene
 def tippe_top() -> ZooScene:
-    """A sphere with its mass low and a stem, which turns itself over by friction."""
+    """A sphere with a low center of mass and a stem, which friction turns over."""
     builder = ModelBuilder("tippe", floating_base=True)
     _top(builder, 0.015, -3e-3, (1.7e-6, 1.7e-6, 1.8e-6))
     builder.add_collider("top", Shape.sphere(0.015))
@@ -90,7 +90,7 @@ def tippe_top() -> ZooScene:
 
 @scene
 def eulers_disc() -> ZooScene:
-    """A coin that rolls about on its rim, ever flatter and faster."""
+    """A coin that rolls on its rim, ever flatter and faster."""
     world = ground(0.5)
     radius, thick, tilt = 0.0375, 0.012, 0.5
     height = radius * np.sin(tilt) + thick / 2 * np.cos(tilt)
@@ -103,7 +103,7 @@ def eulers_disc() -> ZooScene:
         mass=0.4,
         mu=0.5,
     )
-    turn = np.sqrt(4 * 9.81 / (radius * np.sin(tilt)))  # of the point of contact about the vertical
+    turn = np.sqrt(4 * 9.81 / (radius * np.sin(tilt)))  # of the contact point about the vertical
     # Rolling without slip about an axis in the disc, with its center at rest.
     v = start_velocity(world, disc=(0, 0, 0, 0, turn * np.sin(tilt), 0))
     return ZooScene(world, v=v, dt=1e-3, steps=2000)
@@ -111,7 +111,7 @@ def eulers_disc() -> ZooScene:
 
 @scene
 def rattleback() -> ZooScene:
-    """An ellipsoid whose axes of inertia are turned from those of its shape: it reverses."""
+    """An ellipsoid whose axes of inertia are rotated from those of its shape: its spin reverses."""
     builder = ModelBuilder("celt", floating_base=True)
     turn = pose(rpy=(0, 0, 0.1))[:3, :3]
     inertia = turn @ np.diag([2e-5, 1.6e-4, 1.7e-4]) @ turn.T
@@ -126,7 +126,7 @@ def rattleback() -> ZooScene:
 
 @scene
 def ball_rolls() -> ZooScene:
-    """A ball that slides first, then rolls without slip, held back by rolling friction."""
+    """A ball that slides first, then rolls without slip, slowed by rolling friction."""
     surface = Material(0.3, rolling_friction=1e-3, torsional_friction=1e-3)
     world = ground(surface=surface)
     put(world, "ball", Shape.sphere(0.05), (0, 0, 0.05), surface=surface)
@@ -136,7 +136,7 @@ def ball_rolls() -> ZooScene:
 
 @scene
 def cylinder_down_slope() -> ZooScene:
-    """A cylinder that rolls down a plane without slip, into a wall."""
+    """A cylinder that rolls down a slope without slip, into a wall."""
     from robosim.scene import Scene
 
     slope = Scene("slope")
@@ -152,7 +152,7 @@ def cylinder_down_slope() -> ZooScene:
 
 @scene
 def marbles_in_bowl() -> ZooScene:
-    """Six marbles run down into a bowl of twelve flat sides."""
+    """Six marbles roll down into a bowl of twelve flat sides."""
     world = ground(0.3)
     for k in range(12):
         angle = 2 * np.pi * k / 12
