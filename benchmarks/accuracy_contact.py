@@ -10,8 +10,8 @@ one-sided derivative is compared, to 1e-5, and the derivative of the same step i
 fixed modes, to 1e-10. Products with random covectors (`vjp`) are compared with the matrices,
 products with random directions of all numbers (`jvp`) with the covector products, and second-order
 products (`hvp`) along one direction with those along another. A quick run leaves out parameters. If
-Nimble is installed, its Jacobians at rest are compared with differences of its own step, beside
-robosim's, for the robots of `bench_contact.py` that its paper measures.
+Nimble is installed, its Jacobians at rest, like robosim's, are compared with differences of its own
+step, for the robots of `bench_contact.py` that its paper measures.
 
 In five scenes rows are almost linearly dependent, or most states are close to a change of mode.
 Bars that are known to be missed there are in `KNOWN`, with other limits that must be kept.

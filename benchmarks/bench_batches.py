@@ -1,4 +1,4 @@
-"""Batches of rollouts beside `mujoco.rollout`: steps per second, of rollouts and with gradients.
+"""Batches of rollouts compared with `mujoco.rollout`: steps per second, with and without gradients.
 
 Four scenes of everyday training and planning have 32 runs of 200 steps each: a standing quadruped
 whose targets have noise; ten boxes that slide and tumble; a UR5 that pushes a box; a humanoid that

@@ -1,4 +1,4 @@
-"""Collision queries beside coal: all pairs of shapes, derivatives, self-collision of a UR5.
+"""Collision queries compared with coal: all pairs of shapes, derivatives, self-collision of a UR5.
 
 Both sides run in the same process from loops in C++ over the same shapes and poses. coal's functors
 come from its wheel, one per pair and with the fastest of its initial guesses in each row. The

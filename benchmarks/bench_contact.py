@@ -1,4 +1,4 @@
-"""One step with contact and its derivatives, beside MuJoCo and Pinocchio in the same run.
+"""One step with contact and its derivatives, compared with MuJoCo and Pinocchio in the same run.
 
 Each robot rests on the ground, held by constant joint forces, or slides over it. Both sides take 50
 steps of 1 ms from the same state, in loops in C++: robosim with `lcp`, which has the bars, and with
@@ -9,8 +9,8 @@ All Jacobians (next q and v with respect to q, v and forces, the step included; 
 in one call from Python) are compared with MuJoCo's forward differences, which have q and v alone,
 with differences of robosim's own step, and with Pinocchio's forward dynamics with derivatives,
 which has no contact. Each block is also timed by itself. Times are processor time in alternating
-slices; ratios are medians over neighboring slices. Nimble is measured beside `lcp` if it is
-installed; else the figure of its paper is printed.
+slices; ratios are medians over neighboring slices. If Nimble is installed, it is compared with
+`lcp`; else the figure of its paper is printed.
 
 A ratio written as "0.50" is ours / peer, one written as "2.0 x" is peer / ours.
 
@@ -166,7 +166,7 @@ def span(counts: list[int]) -> str:
 
 
 def steps(subject: Subject, patience: Patience, report: Report) -> None:
-    """Add rows for steps beside MuJoCo's, their residual, and the fraction with predicted modes."""
+    """Add rows for steps and MuJoCo's, their residual, and the fraction with predicted modes."""
     scene, name = subject.scene, subject.kind.name
     residual = 0.0
     for what, state in subject.states.items():
@@ -221,7 +221,7 @@ def all_jacobians(scene: ContactScene, by: tuple[str, ...] = BLOCKS) -> Work:
 
 
 def gradients(subject: Subject, patience: Patience, report: Report) -> None:
-    """Add rows for all Jacobians beside their peers, and for the VJP beside the step."""
+    """Add rows for all Jacobians and their peers, and for the VJP relative to the step."""
     scene, kind = subject.scene, subject.kind
     simulation = scene.simulations["lcp"]
     jacobians = all_jacobians(scene)
@@ -297,7 +297,7 @@ def gradients(subject: Subject, patience: Patience, report: Report) -> None:
 
 
 def beside_nimble(subject: Subject, jacobians: Work, patience: Patience, report: Report) -> None:
-    """Add rows for steps and Jacobians beside Nimble's, and the error of Nimble's Jacobians."""
+    """Add rows for steps and Jacobians and Nimble's, and the error of Nimble's Jacobians."""
     scene, kind = subject.scene, subject.kind
     library = nimble_peer.load()
     if library is None:
@@ -365,7 +365,7 @@ def beside_nimble(subject: Subject, jacobians: Work, patience: Patience, report:
 
 
 def beside_pinocchio(subject: Subject, library: Any, patience: Patience, report: Report) -> None:
-    """Add a row for a step with all Jacobians beside Pinocchio's ABA with derivatives."""
+    """Add a row for a step with all Jacobians, and Pinocchio's ABA with derivatives."""
     from harness.matched import Matched as PinocchioMatched
     from harness.pinocchio_loop import PinocchioLoop
     from harness.robots import Robot
@@ -412,7 +412,7 @@ def repeated_loop(loop: Any, name: str) -> Work:
 
 
 def calls(subject: Subject, patience: Patience, report: Report) -> None:
-    """Add rows for calls from Python, beside the engine's own time and MuJoCo's calls, at rest."""
+    """Add rows for calls from Python, the engine's own time and MuJoCo's calls, at rest."""
     import mujoco
 
     scene, name = subject.scene, subject.kind.name

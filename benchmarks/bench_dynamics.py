@@ -1,4 +1,4 @@
-"""Dynamics and derivatives beside Pinocchio: one state, batches, threads, calls from Python.
+"""Dynamics and derivatives compared with Pinocchio: one state, batches, threads, calls from Python.
 
 For one state at a time both sides run in the same process from loops in C++ over the same 256
 random states: Pinocchio's algorithms compiled from the headers of its wheel for this processor,

@@ -1,4 +1,4 @@
-"""Inverse kinematics of many poses beside TRAC-IK, and straight lines of an arm with seven joints.
+"""Inverse kinematics of many poses compared with TRAC-IK, and straight lines of a Panda.
 
 Poses are those of random configurations within limits, so that all can be reached. Every attempt
 begins at the middle of the limits. Both sides have to come within 1e-5 m and rad, and each result

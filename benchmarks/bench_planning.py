@@ -1,4 +1,4 @@
-"""Planning beside OMPL's RRT-Connect with coal: search, simplification, success and safety.
+"""Planning compared with OMPL's RRT-Connect with coal: search, simplification, success and safety.
 
 Both sides run in the same process with the same shapes, pairs, limits, starts and goals. robosim
 proves every edge free between samples at 5 mm. OMPL samples edges at its default 1 % of the space's

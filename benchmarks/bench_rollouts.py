@@ -289,7 +289,7 @@ def compare_with_jax(
     is_quick: bool,
     memory: dict[int, float],
 ) -> dict[int | None, InJax]:
-    """Add rows of robosim beside JAX, and return JAX's figures by `KEPT`."""
+    """Add rows of robosim and JAX, and return JAX's figures by `KEPT`."""
     if find_spec("jax") is None:
         report.remark("JAX is not installed: no peer; pip install 'robosim[jax]'")
         return {}

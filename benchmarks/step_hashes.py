@@ -346,7 +346,7 @@ def worlds(count: int) -> Iterator[tuple[str, Makes]]:
 
 
 def hashed(numbers: Any) -> bytes:
-    """Return the bits of numbers. Reports have texts beside numbers."""
+    """Return the bits of numbers. Reports contain texts, too."""
     if isinstance(numbers, (tuple, list)):
         return repr(numbers).encode()
     array = np.array(numbers)

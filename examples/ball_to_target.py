@@ -172,7 +172,7 @@ def evolve(task: Task, seconds: float) -> Search | None:
 
 
 def plot(task: Task, searches: dict[str, Search]) -> plt.Figure:
-    """Plot the distances over time, and beside them the first and the best motion."""
+    """Plot the distances over time, and the first and the best motion."""
     figure = plt.figure(figsize=(10, 4), layout="constrained")
     axes = figure.add_subplot(1, 2, 1)
     for name, search in searches.items():

@@ -48,7 +48,7 @@ def compiled() -> Path:
     import pinocchio as pin
 
     prefix = Path(pin.__file__).resolve().parents[4]
-    # Hide all symbols and bind them locally, to keep them apart from the same templates in the
+    # Hide all symbols and bind them locally, to keep them separate from the same templates in the
     # wheel's library.
     apart = ("-fvisibility=hidden", "-fno-gnu-unique", "-Wl,-Bsymbolic")
 

@@ -1,4 +1,4 @@
-"""Self-collision of robots made of convex hulls, beside coal: any collision, and all distances."""
+"""Self-collision of robots of convex hulls, compared with coal: any collision, all distances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All scenes of the zoo by one solver, beside MuJoCo: times, laws of contact, energy, derivatives.
+"""All scenes of the zoo by one solver and by MuJoCo: times, contact laws, energy, derivatives.
 
 Both sides take the same steps from the same start, on one thread, in alternating blocks of 20. Each
 step's time is the least of three identical runs, minus the overhead of a call from Python, which is

@@ -176,8 +176,7 @@ struct Patch {
   int k = 0;
   // Flat: origin + u0 along[0] + u1 along[1].
   Vec origin = Vec::Zero(), along[2] = {Vec::Zero(), Vec::Zero()};
-  // Revolution: (rho cos u0, rho sin u0, origin.z + u1) with rho = radius + slope u1; a circle if k
-  // = 1.
+  // Revolution: (rho cos u0, rho sin u0, origin.z + u1), rho = radius + slope u1; circle if k = 1.
   Real radius = 0, slope = 0;
   // Ellipsoid: radii times (cos u1 cos u0, cos u1 sin u0, sin u1), with the last component along
   // `pole`.

@@ -7,8 +7,8 @@
 
 namespace robosim::testing {
 
-// Certify the manifold of points where both surfaces are at most `margin` apart. margin and
-// tolerance are relative to the scene's size.
+// Certify the manifold of points with gaps of at most `margin`. margin and tolerance are relative
+// to the scene's size.
 inline Verdict certify_manifold(const Scene& s, double margin = 1e-2, double tolerance = 1e-9) {
   const Manifold m = contact_manifold(s.A, s.X_WA, s.B, s.X_WB, margin * s.size);
   const Witness& w = m.witness;

@@ -87,7 +87,7 @@ TEST_CASE("balls of any place and size stay within the buffer and in front of wh
 }
 
 TEST_CASE("a point sees the lights that nothing stands before") {
-  // A plate of 2 m above the points, and a ball beside the plate.
+  // A plate of 2 m above the points, and a ball next to the plate.
   const std::vector<Vec3d> corners{{-1, -1, 1}, {1, -1, 1}, {1, 1, 1},
                                    {-1, -1, 1}, {1, 1, 1},  {-1, 1, 1}},
       centers{{3, 0, 1}};

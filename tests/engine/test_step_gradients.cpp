@@ -150,7 +150,7 @@ TEST_CASE("gradients of joints that follow others are those of differences") {
   Counts counts;
   for (unsigned seed = 0; seed < random_worlds / 2; ++seed) {
     Random random(200 + seed);
-    // Mimic joints behind their source, and beside it.
+    // Mimic joints below their source, and in another branch.
     struct Row {
       const char *name, *parent, *kind, *source;
       double ratio;

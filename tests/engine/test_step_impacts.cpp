@@ -170,8 +170,8 @@ TEST_CASE(
 }
 
 TEST_CASE("heights after a bounce, and their gradients, tend to those of continuous time") {
-  // Dropped from h with restitution e: after t_c = sqrt(2 h / g), z = e v_c (T - t_c) - g (T -
-  // t_c)^2 / 2, v_c = sqrt(2 g h).
+  // Dropped from h with restitution e: after t_c = sqrt(2 h / g),
+  // z = e v_c (T - t_c) - g (T - t_c)^2 / 2 with v_c = sqrt(2 g h).
   const double radius = 0.1, h = 0.3, e = 0.8, T = 0.4, g = 9.80665;
   const double t_c = std::sqrt(2 * h / g), v_c = std::sqrt(2 * g * h), t = T - t_c;
   const double z = e * v_c * t - 0.5 * g * t * t, dt_dh = -1 / v_c, dv_dh = g / v_c;

@@ -37,7 +37,7 @@ TEST_CASE("axes of friction: right-handed, smooth, and with the transposed rate 
   Random random(1);
   for (int i = 0; i < 200; ++i) {
     const Vec3d n = unit_or(random.vec3(), {0, 0, 1});
-    if (dot(n, Vec3d(1, 1, 0)) < -1.2) continue;  // near the normal where axes turn fast
+    if (dot(n, Vec3d(1, 1, 0)) < -1.2) continue;  // near the normal where axes rotate fast
     const ContactAxes a = contact_axes(n);
     CHECK(norm(cross(a.t[0], a.t[1]) - n) < 1e-14);
     CHECK(std::abs(dot(a.t[0], a.t[1])) < 1e-14);

@@ -180,7 +180,7 @@ TEST_CASE("gradients by the vertices of convex meshes are those of differences")
   }
   Counts counts;
   for (unsigned seed = 0; seed < random_worlds / 2; ++seed) {
-    // Tetrahedra and gems, sharp and rounded, beside each other and on each other.
+    // Tetrahedra and gems, sharp and rounded, next to each other and on each other.
     Random random(300 + seed);
     std::vector<FreeBody> bodies;
     for (int i = 0; i < 3; ++i)

@@ -48,7 +48,7 @@ inline Real between_segments(const Point& a, const Point& b, const Point& c, con
     least = std::min(least, std::fabs(inner(r, n)) / std::sqrt(nn));
   return least;
 }
-// Distance from the face alone; infinity for a point beside it.
+// Distance from the face alone; infinity for a point that does not project onto it.
 inline Real over_face(const Point& p, const Point (&t)[3]) {
   const Point n = outer(t[1] - t[0], t[2] - t[0]);
   for (int k = 0; k < 3; ++k)

@@ -1,4 +1,4 @@
-"""Everyday scenes with contact. To add one, write a function with `@scene` in one of these files."""
+"""Everyday scenes with contact. To add one, write a function with `@scene` in one of the files."""
 
 from . import hands, legged, mechanisms, piles, toys
 from .scene import SCENES, AbsentRobotError, ZooScene

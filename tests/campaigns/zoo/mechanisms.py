@@ -157,7 +157,7 @@ def stewart_platform() -> ZooScene:
 
 @scene
 def base_inside_floor() -> ZooScene:
-    """An arm mounted so low that a link that only rotates lies in the floor, and must stay there."""
+    """An arm mounted so low that a link that only rotates is in the floor, and must stay there."""
     world = ground(0.5)
     arm = load_robot("ur5")
     q = arm.neutral()
