@@ -110,6 +110,7 @@ def main() -> int:
     jobs = [(name, solver) for name in names for solver in solvers]
     report, start = Report("Accuracy of derivatives of steps with contact"), time.perf_counter()
     found = KeptTallies(options.keep, states, options.seed, parameters=not options.quick)
+    # Jobs with kept tallies are done. All others run in parallel.
     for job in jobs:
         if job in found:
             report.remark(f"kept: {contact_table.line(found[job])}")

@@ -52,6 +52,7 @@ def main() -> int:
     for pair in accuracy.pairs():
         if options.only is not None and options.only not in pair.names:
             continue
+        # Values of the pair: distance, points and normal.
         name = ", ".join(pair.names)
         values = accuracy.values(pair, poses)
         bar = CLOSED_FORM_BAR if pair.analytic else ITERATIVE_BAR
@@ -63,6 +64,7 @@ def main() -> int:
             strict=True,
         ):
             report.add(Row(f"{name}: {kind}", error, unit, bar=bar, note=f"pose {at}"))
+        # Derivatives of the pair, by kind.
         derivatives = (
             None if accuracy.unbounded(pair) else accuracy.derivatives(pair, derivative_poses)
         )

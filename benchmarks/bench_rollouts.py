@@ -438,6 +438,7 @@ def main() -> int:
         f"in the end {end.rows} rows, {end.contacts} contacts, trunk at z = {motion.q[-1, 2]:.3f} m"
     )
 
+    # Times and memory for each interval at which states are kept.
     times: dict[int, tuple[float, float]] = {}
     for interval in INTERVALS:
         there = seconds(partial(walk.run, interval), runs)
@@ -445,6 +446,7 @@ def main() -> int:
         times[interval] = (there / steps * 1e6, back / steps * 1e6)
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         memory = {k: pool.apply(grown, (steps, k)) for k in INTERVALS}
+    # Rows with bars, and checks of the gradients.
     report.add(Row("there, per step", times[1][0], "us", bar=FORWARD_BAR))
     report.add(Row("back, per step", times[1][1], "us", bar=BACKWARD_BAR))
     for k in INTERVALS[1:]:
@@ -472,6 +474,7 @@ def main() -> int:
 
     found = compare_with_jax(report, steps, runs, args.quick, memory)
 
+    # Ten quadrupeds in one world.
     ten = Walk(steps // 5, count=10)
     motion = ten.run()
     stored = (motion.q.nbytes + motion.v.nbytes + motion.times.nbytes) / (steps // 5) / 1000

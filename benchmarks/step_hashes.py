@@ -163,6 +163,7 @@ def computed(
     engine, model = simulation._engine, simulation.model
     by_all = (True,) * 5
     for k, (state, control) in enumerate(cases):
+        # Step, Jacobians and gradient of each case.
         at, drive = (state.q, state.v), arrays_of_control(control)
         (q, v), report = engine.step(at, drive)
         yield from (("next q", q), ("next v", v), ("report", report_of(report)))
@@ -172,6 +173,7 @@ def computed(
         bars = tuple(rng.normal(size=(2, model.n_v)))
         gradient = arrays_of(step.vjp(bars))
         yield from ((f"gradient by {name}", x) for name, x in numbers_of(engine, gradient).items())
+        # Tangents along state and control, and along everything.
         direction = any_direction(engine, gradient, k)
         for what, names in ("state and control", STATE), ("everything", tuple(direction)):
             parts, causes = step.jvp({name: direction[name] for name in names})
@@ -179,6 +181,7 @@ def computed(
                 (f"tangent by {what}: {x}", y)
                 for x, y in zip(("q", "v", "causes"), (*parts, causes), strict=True)
             )
+        # Second-order product in some worlds.
         if k == 0 and number % SECOND_ORDER_PART == 0:
             along = {
                 name: rng.normal(size=n)
@@ -191,6 +194,7 @@ def computed(
             yield from (
                 (f"its error by {name}", x) for name, x in numbers_of(engine, error).items()
             )
+    # Run of several steps, its gradient and its Jacobians.
     (state, control), starts = cases[0], (state_rows(cases), state_rows(cases, of_v=True))
     drive = arrays_of_control(control)
     (qs, vs), reports = engine.run(starts, STEPS, INTERVAL, True, drive, 1, None)

@@ -191,6 +191,7 @@ class Comparison:
         if step.report.status == StepStatus.inconsistent:
             tally.unsolved += 1
             return None
+        # Step, Jacobians and gradient at the state.
         rng = np.random.default_rng([self._seed, number])
         jacobians = step.jacobians()
         rounding = rounding_of(case.state, step.state, jacobians)
@@ -204,6 +205,8 @@ class Comparison:
         scales = {}
         self._judge_tangent(number, simulation, case, bars, gradient)
         self._judge_curvature(number, simulation, case, bars)
+        # For each argument: products of gradients with matrices, then differences along a
+        # direction.
         for name in ARGUMENTS:
             matrices = getattr(jacobians, name)
             usual = self._usual[name] * np.array([simulation.dt, 1.0])
@@ -243,6 +246,7 @@ class Comparison:
             )
             is_apart |= not same
         tally.apart += bool(is_apart)
+        # The same step in dual numbers.
         if is_apart or number % FROZEN_EVERY == 0:
             self._judge_frozen(number, case, jacobians, scales)
         return None if jacobians.one_sided else start

@@ -151,6 +151,7 @@ class FrozenStep:
         """
         model, dt, k = self._model, self._simulation.dt, len(ARGUMENTS)
 
+        # Dual numbers of state and control, one direction for each argument.
         def seeded(name: str, x: Array) -> Dual:
             d = np.zeros((len(x), k))
             d[:, ARGUMENTS.index(name)] = directions[name]
@@ -164,6 +165,7 @@ class FrozenStep:
         )
         self._q, self._dq = case.state.q, dq
         self._bodies = bodies = DualBodies(model, case.state.q, dq, v)
+        # Free motion, with damping and springs of joints implicit.
         D, K = model.damping, model.stiffness
         spring = Dual.constant(np.zeros(model.n_v), k)
         for c in np.flatnonzero(K):
@@ -185,6 +187,7 @@ class FrozenStep:
                 if f is None:
                     return None
                 moved = v_free + Y @ f
+            # Impacts in their order. Each moves the velocity at its time in the step.
             rested, late = moved, Dual.constant(np.zeros(model.n_v), k)
             for i, island in enumerate(details.islands):
                 share = Dual.constant(0.0, k)
@@ -196,6 +199,7 @@ class FrozenStep:
                         return None
                     moved, late = moved + pushed, late + share * pushed
             way = moved - late
+            # Corrections of positions, which do not change the velocity.
             corrections = self._corrections(details, rows, f)
             if corrections:
                 c, Y = self._solved(M, corrections, moved, outcomes.get("way", []))

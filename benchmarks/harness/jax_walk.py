@@ -114,6 +114,7 @@ def robot_of(simulation: Simulation, sweeps: int) -> Robot:
         central = np.array([link.inertia for link, _ in parts])
         return Inertia(mass.sum(), mass @ c, (central + mass[:, None, None] * squares).sum(0))
 
+    # Legs: chains of revolute joints from the trunk, and the feet welded to their last links.
     legs = []
     for hip in (joint for joint in after[model.root_link] if joint.kind == "revolute"):
         leg = [hip]

@@ -54,6 +54,7 @@ def rrt_connect(
     """
     from ompl import base, geometric
 
+    # State space, bounds and validity.
     n = len(start)
     space = base.RealVectorStateSpace(n)
     bounds = base.RealVectorBounds(n)
@@ -73,6 +74,7 @@ def rrt_connect(
     if step is not None:
         information.setStateValidityCheckingResolution(step / space.getMaximumExtent())
     information.setup()
+    # Start, goal and planner.
     problem = base.ProblemDefinition(information)
     ends = []
     for values in (start, goal):
@@ -84,6 +86,7 @@ def rrt_connect(
     planner = geometric.RRTConnect(information)
     planner.setProblemDefinition(problem)
     planner.setup()
+    # Search, the only part that is timed, then simplification.
     begin = time.thread_time()
     planner.solve(base.timedPlannerTerminationCondition(budget_s))
     seconds = time.thread_time() - begin

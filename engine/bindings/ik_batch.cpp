@@ -58,6 +58,7 @@ py::dict inverse_kinematics_many_bound(const Model& model, int frame, const py::
                                        int threads, const py::object& progress) {
   if (frame < 0 || frame >= static_cast<int>(model.frames.size()))
     throw InputError(message("frame ", frame, " is not one of the model's ", model.frames.size()));
+  // Poses, goal and columns.
   const std::vector<SE3d> poses = read_poses(X_WG, "poses");
   const py::ssize_t n = static_cast<py::ssize_t>(poses.size());
   IkGoal goal;
@@ -70,6 +71,7 @@ py::dict inverse_kinematics_many_bound(const Model& model, int frame, const py::
   IkBatchOptions options;
   options.ik.columns = checked_columns(model, columns);
   std::tie(options.ik.lower, options.ik.upper) = limits_from(lower, upper, options.ik.columns);
+  // First attempts, options and their checks.
   const py::array given = py::array::ensure(start);
   const bool is_shared = given && given.ndim() == 1;
   const Array starts = configuration_array(
@@ -86,6 +88,7 @@ py::dict inverse_kinematics_many_bound(const Model& model, int frame, const py::
   options.ik.seed = seed;
   options.attempts = attempts, options.threads = threads;
   options.scene = scene ? &scene->batch : nullptr;
+  // Progress, with Python's signals.
   bool raised = false;
   options.go_on = [&](int done) {
     const py::gil_scoped_acquire gil;
@@ -104,6 +107,7 @@ py::dict inverse_kinematics_many_bound(const Model& model, int frame, const py::
                                      is_shared, options);
   }
   if (raised) throw py::error_already_set();
+  // Results as arrays.
   Array q(Shape2{n, model.n_q});
   std::copy(result.q.begin(), result.q.end(), q.mutable_data());
   Array reach(Shape2{n, 3});

@@ -195,6 +195,7 @@ IkFound inverse_kinematics_bound(
     double rotation_tolerance, double distinct, double position_slack, double rotation_slack) {
   if (frame < 0 || frame >= static_cast<int>(model.frames.size()))
     throw InputError(message("frame ", frame, " is not one of the model's ", model.frames.size()));
+  // Goal: a pose, and a box of tolerances around it.
   IkGoal goal;
   goal.frame = frame;
   goal.X_WG = read_pose(X_WG, "X_WG");
@@ -206,6 +207,7 @@ IkFound inverse_kinematics_bound(
       throw InputError(message("box_lower[", i, "] is ", goal.lower[i], ", above box_upper[", i,
                                "], ", goal.upper[i]));
 
+  // Columns to solve for, and their limits.
   IkOptions options;
   if (columns) {
     options.columns = checked_columns(model, *columns);
@@ -225,6 +227,7 @@ IkFound inverse_kinematics_bound(
     if (!(options.lower[j] <= options.upper[j]))
       throw InputError(message("the lower limit ", options.lower[j], " of column ",
                                options.columns[j], " is above the upper, ", options.upper[j]));
+  // Reference, seeds and tolerances.
   options.reference = configuration(reference, model, "reference");
   if (!seeds.is_none()) {
     const py::array given = py::array::ensure(seeds);

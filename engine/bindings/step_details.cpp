@@ -151,6 +151,7 @@ void StepDetails::add_forces(const Stepper& stepper, const StepIsland& solved,
         joints[number].force += solved.problem.rows[at(i)].d[0] * f;
         continue;
       }
+      // Contact: normal and friction rows act as forces, torsion and rolling as moments.
       ContactDetail& contact = contacts[number];
       add(row.role == Contact::normal || is_friction(row) ? contact.force : contact.moment,
           f * direction_of(stepper, row));
@@ -210,12 +211,14 @@ StepDetails::StepDetails(const BoundScene& scene, const Stepper& stepper, int n_
       if (met.is_limited())
         detail.impacts.back().landed = details_of(stepper, met.parts[1], numbers);
     }
+    // Delassus operator of the rows with their compliance, (m, m).
     const pybind11::ssize_t m = static_cast<pybind11::ssize_t>(island.rows.size());
     detail.admittance = Array(Shape2{m, m});
     const std::vector<double> admittances = row_admittances(island.problem);
     std::copy(admittances.begin(), admittances.end(), detail.admittance.mutable_data());
     islands.push_back(std::move(detail));
   }
+  // Velocity that position correction used, without adding it to the state.
   std::vector<double> corrected(step.size(), 0.0);
   for (std::size_t k = 0; k < corrected.size() && step.has_corrections(); ++k)
     corrected[k] = step.u_corrected[k] - step.u[k];

@@ -86,12 +86,14 @@ inline ExactWitness exact_witness(const Posed& A, const Posed& B, const Witness&
   using namespace newton;
   constexpr int max_rounds = 12;
   constexpr Real start_off = 1e-6L, precision = 4e-15L;
+  // Pieces of the surfaces at the given witness.
   const Real rA = rounding(A.shape), rB = rounding(B.shape);
   const Vec n0 = vec(near.normal), a0 = vec(near.p_WA) - rA * n0, b0 = vec(near.p_WB) + rB * n0;
   const Patch on_A = patch(A.shape, A.in_shape(a0), A.R.transpose() * n0, tolerance);
   const Patch on_B = patch(B.shape, B.in_shape(b0), -(B.R.transpose() * n0), tolerance);
   const Side a{A, on_A, 0}, b{B, on_B, on_A.k};
   const int k = on_A.k + on_B.k;
+  // Start: the given witness, slightly displaced.
   Vector x = Vector::Zero(k + 4), r;
   for (int i = 0; i < on_A.k; ++i) x[i] = on_A.u[i];
   for (int i = 0; i < on_B.k; ++i) x[on_A.k + i] = on_B.u[i];
@@ -100,6 +102,7 @@ inline ExactWitness exact_witness(const Posed& A, const Posed& B, const Witness&
   for (int i = 0; i < k + 4; ++i) x[i] += start_off * std::cos(static_cast<Real>(3 * i + 1));
   Matrix J;
   ExactWitness w;
+  // Newton's method.
   for (int round = 0; round < max_rounds; ++round) {
     conditions(a, b, x, r, J);
     const Eigen::FullPivLU<Matrix> lu(J);
@@ -111,6 +114,7 @@ inline ExactWitness exact_witness(const Posed& A, const Posed& B, const Witness&
     if (!x.allFinite()) return w;
     if (step.norm() < 1e-17L * (1 + x.norm())) break;
   }
+  // Verification by supporting planes and membership.
   w.normal = x.segment<3>(k + 1);
   w.distance = x[k] - rA - rB;
   w.p_A = a.at(x).p + rA * w.normal, w.p_B = b.at(x).p - rB * w.normal;

@@ -142,9 +142,11 @@ inline DepthBounds least_depth(const Posed& A, const Posed& B, Real target, Real
     set_bound(t, also, beyond, proven);
     if (t.bound < proven) open.push(t);
   };
+  // Initial triangles.
   std::vector<Corner> corners;
   for (const Vec& m : sphere.corners) corners.push_back(corner(m));
   for (const auto& [a, b, c] : sphere.triangles) add(corners[a], corners[b], corners[c]);
+  // Split the triangle with the least bound until all bounds are proven.
   for (; !open.empty() && budget > 0; --budget) {
     const Triangle t = open.top();
     open.pop();
