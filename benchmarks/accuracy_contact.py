@@ -1,5 +1,4 @@
-"""Accuracy of the derivatives of steps with contact: all blocks of the Jacobians and all
-parameters.
+"""Accuracy of the derivatives of steps with contact: all Jacobians and all parameters.
 
 Each is compared with Ridders differences of the production step itself, for all three solvers, in
 scenes with robots, boxes, balls and triangle meshes, thrown and at rest. The comparison is along

@@ -57,17 +57,13 @@ def at(*places: tuple[float, float, float]) -> Array:
 
 
 def incline(angle: float, heading: float, steps: int) -> Case:
-    """A block at rest on the floor, with gravity tilted as on a slope that descends along
-    `heading`.
-    """
+    """A block at rest on the floor, with gravity as on a slope that descends along `heading`."""
     tilted = (G * sin(angle) * cos(heading), G * sin(angle) * sin(heading), -G * cos(angle))
     return Case((BLOCK,), at((0, 0, 0.05)), np.zeros(6), steps, friction=MU, gravity=tilted)
 
 
 def off_coulomb(case: Case, seen: Watched) -> float:
-    """Relative deviation of a sliding block's deceleration from Coulomb's law; the block starts at
-    rest.
-    """
+    """Relative deviation of a sliding block's deceleration from Coulomb's law, starting at rest."""
     g = np.array(case.gravity)
     pull = float(np.hypot(g[0], g[1]))
     speed = float(seen.velocity[-1, 0, :2] @ g[:2]) / pull
@@ -176,9 +172,7 @@ def risen(case: Case, seen: Watched) -> float:
 
 
 def fallen(case: Case, seen: Watched) -> float:
-    """Time at which the last domino leans by more than 60 degrees [s]; inf if one stands at the
-    end.
-    """
+    """Time [s] when the last domino leans by more than 60 degrees; inf if one stands at the end."""
     x, y = seen.turn[..., 0], seen.turn[..., 1]
     lies = (1 - 2 * (x**2 + y**2) < 0.5).all(axis=1)
     return float(np.argmax(lies)) * case.dt if lies.any() else inf

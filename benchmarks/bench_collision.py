@@ -108,8 +108,7 @@ class Subject:
         return Timed(factors, value), Timed(dense, value)
 
     def from_python(self, passes: int) -> tuple[Timed, float]:
-        """Time derivatives with their value, as matrices, against the value alone, in calls from
-        Python.
+        """Time derivatives as matrices with their value against the value alone, from Python.
 
         Returns:
             The times, and their ratio.

@@ -108,9 +108,7 @@ def checker_of(case, prepared, *, by_meshes=False):
 
 
 def vamp_for(case, report: Report) -> Any | None:
-    """Return VAMP if it is installed and has the robot of a case; else add a remark with the
-    reason.
-    """
+    """Return VAMP if it is installed and has the robot of a case; else add a remark."""
     from robosim.planners import prepare
 
     library = vamp_planner.load()

@@ -1,5 +1,6 @@
-"""Pick up a block and put it down elsewhere. The attached block moves with the arm and avoids the
-scene.
+"""Pick up a block and put it down elsewhere.
+
+The attached block moves with the arm and avoids the scene.
 """
 
 import numpy as np

@@ -26,9 +26,7 @@ FORCE = 20.0  # largest force [N]
 def try_it(
     policy: torch.nn.Module, q: torch.Tensor, v: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the angles of the poles at all times, and the mean cost. All runs are simulated at
-    once.
-    """
+    """Return the angles of the poles at all times, and the mean cost, of all runs at once."""
     cost, angles = torch.zeros(()), [q[:, 1]]
     for _ in range(STEPS):
         force = FORCE * torch.tanh(policy(torch.cat([q, v], dim=1)))

@@ -72,9 +72,7 @@ class Task:
         return float(np.linalg.norm(self._ball(motion)[:2, 3] - self.target))
 
     def gradient(self, x: np.ndarray, motion: Rollout) -> np.ndarray:
-        """Gradient of the distance with respect to the torques at the knots, back through all
-        steps.
-        """
+        """Gradient of the distance with respect to the torques at the knots."""
         X_WB = self._ball(motion)
         miss = X_WB[:2, 3] - self.target
         q_bar = np.zeros((self.steps + 1, self.simulation.model.n_v))

@@ -183,8 +183,9 @@ class Comparison:
         return values
 
     def _arguments(self, number: int, case: Case) -> Start | None:
-        """Compare the Jacobians at a state. Returns None if it is unsolved or its gradient is
-        one-sided.
+        """Compare the Jacobians at a state.
+
+        Returns None if the step is unsolved or its gradient is one-sided.
         """
         simulation, model, tally = self._simulation, self._model, self.tally
         step = simulation.linearize(*case[:2])
@@ -252,9 +253,7 @@ class Comparison:
         return None if jacobians.one_sided else start
 
     def _parameters(self, cases: list[tuple[int, Case, Start]], rng: np.random.Generator) -> None:
-        """Compare the columns of each kind of parameters along a direction, and the gradients with
-        them.
-        """
+        """Compare columns of each kind of parameters along a direction, and gradients with them."""
         simulation = self._simulation
         kinds = groups(simulation)
         states = []
@@ -452,9 +451,7 @@ class Comparison:
     def _judge_curvature(
         self, number: int, simulation: Simulation, case: Case, bars: Array
     ) -> None:
-        """Compare second-order products along two directions with each other, as they are
-        symmetric.
-        """
+        """Compare second-order products along two directions, which are symmetric."""
         rng, model, dt = np.random.default_rng([self._seed, number, 3]), self._model, simulation.dt
         units = {
             "q": 1.0,
@@ -496,9 +493,7 @@ class Comparison:
 
 
 class Start(NamedTuple):
-    """A step whose derivative is compared: its end, its signature, and the rounding (2,) of its
-    results.
-    """
+    """A step whose derivative is compared: its end, its signature, and its rounding (2,)."""
 
     after: State
     signature: bytes

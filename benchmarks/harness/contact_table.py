@@ -14,9 +14,7 @@ KINDS = ("Jacobians", "parameters")
 
 
 def worst(tally: Tally) -> Iterator[tuple[str, float, str, int]]:
-    """Yield kind, largest error, its block or parameter, and its case, for Jacobians and
-    parameters.
-    """
+    """Yield kind, largest error, its block, and its case, for Jacobians and parameters."""
     for kind in KINDS:
         errors = {
             name: error

@@ -63,8 +63,9 @@ def audit(step: Linearization) -> Audit:
 
 
 def _of_rows(island: StepIsland, step: Linearization) -> float:
-    """Return the work of an island's first solve without drives [J]; w* is without its rows'
-    impulses.
+    """Return the work of an island's first solve without drives [J].
+
+    w* is without the impulses of the island's rows.
     """
     asked = [i for i, row in enumerate(island.rows) if row.source not in DRIVES]
     if not asked:

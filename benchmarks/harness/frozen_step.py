@@ -519,9 +519,7 @@ class FrozenStep:
         return self._colliders[name][1] if name in self._colliders else self._model.root_link
 
     def _placed(self, name: str) -> tuple[Array, Array, Link]:
-        """Return the pose of a shape, the rates (6, k) of this pose, and the link that carries the
-        shape.
-        """
+        """Return the pose of a shape, its rates (6, k), and the link that carries the shape."""
         k = self._dq.shape[-1]
         if name in self._obstacles:
             nothing = Dual.constant(np.zeros(3), k)

@@ -1,6 +1,4 @@
-"""Accuracy and hostile input of the collision queries, checked by loops in C++
-(`geometry_checks/`).
-"""
+"""Accuracy and hostile input of collision queries, checked in C++ (`geometry_checks/`)."""
 
 from __future__ import annotations
 

@@ -64,9 +64,7 @@ def _of(name: str, urdf: str, model: Any) -> HullRobot:
 
 
 def hull_robots() -> list[HullRobot]:
-    """Return the bundled UR5 with its primitives as hulls, and example-robot-data's with mesh
-    hulls.
-    """
+    """Return the bundled UR5 with primitives as hulls, and example-robot-data's with mesh hulls."""
     bundled = files("robosim.robots") / "ur5" / "ur5.urdf"
     meshed = ROBOTS[0].path
     model = robosim.load_robot(

@@ -392,11 +392,10 @@ def end(robot: Robot, start: State, targets: Any, segment: int | None) -> State:
 def gradient(
     robot: Robot, start: State, direction: Array, segment: int | None = None
 ) -> Callable[[Any], Any]:
-    """Return a function of targets (steps, 4, 3) with the trunk's final displacement and its
-    gradient.
+    """Return a function of targets (steps, 4, 3): the trunk's displacement and its gradient.
 
-    The displacement is along a direction in the trunk's own axes at the end. The gradient holds
-    these axes fixed, as robosim's gradients with respect to q do (docs/conventions.md).
+    The final displacement is along a direction in the trunk's own axes at the end. The gradient
+    holds these axes fixed, as robosim's gradients with respect to q do (docs/conventions.md).
     """
 
     def reached(targets: Any) -> Any:

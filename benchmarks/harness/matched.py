@@ -1,6 +1,4 @@
-"""A robot in robosim and in Pinocchio, with coordinates matched by joint names, and states for
-both.
-"""
+"""A robot and its states in robosim and in Pinocchio, with coordinates matched by joint names."""
 
 from __future__ import annotations
 

@@ -372,9 +372,7 @@ class Matched:
         return out
 
     def turning(self, q: Array, v: Array) -> Array:
-        """Difference (nv,) of MuJoCo's acceleration from T(q) times robosim's, due to rotating
-        axes.
-        """
+        """MuJoCo's acceleration minus T(q) times robosim's, (nv,), due to rotating axes."""
         rates = np.zeros(self.model.n_v)
         for kind, _, j, _, _ in self._joints:
             if kind == "floating":

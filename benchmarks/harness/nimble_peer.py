@@ -248,8 +248,7 @@ class NimbleWorld:
         return int(self.world.getLastCollisionResult().getNumContacts())
 
     def jacobians(self) -> tuple[Array, ...]:
-        """Return all Jacobians of a step from the current state, which does not change; (n_v, n_v)
-        each.
+        """Return all Jacobians (n_v, n_v) of a step from the current state, which does not change.
 
         Jacobians of the next positions with respect to positions and velocities, and of the next
         velocities with respect to positions, velocities and forces.

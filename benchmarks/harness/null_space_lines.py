@@ -37,9 +37,7 @@ STEP = 0.1
 def random_lines(
     model: Model, link: str, n: int, seed: int = 0
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield free configurations, and poses of a link translated by 0.1 to 0.3 m in a random
-    direction.
-    """
+    """Yield free configurations, and a link's pose moved by 0.1 to 0.3 m in a random direction."""
     rng = np.random.default_rng(seed)
     scene = Scene().compile(model)
     while n > 0:

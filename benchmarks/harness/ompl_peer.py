@@ -1,5 +1,4 @@
-"""OMPL's RRTConnect with its defaults: real vector space, 1 % resolution, its own rule for the
-range.
+"""OMPL's RRTConnect with its defaults: real vector space, 1 % resolution, its own range.
 
 Validity is from `is_free`.
 """

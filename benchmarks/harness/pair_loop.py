@@ -1,6 +1,4 @@
-"""Queries between two shapes in C++ loops over prepared poses, robosim's and coal's
-(`pair_loop.h`).
-"""
+"""Queries between two shapes in C++ loops over poses, robosim's and coal's (`pair_loop.h`)."""
 
 from __future__ import annotations
 
@@ -154,8 +152,7 @@ class PairLoop:
         return bool(self._library.pairs_overlap(self._loop, pose // self.n_per_pair, pose))
 
     def plane(self, pose: int, normal: np.ndarray) -> float:
-        """Distance of the supporting planes of both shapes with a given normal, from within the
-        gap.
+        """Distance of the supporting planes of both shapes with a normal, from within the gap.
 
         It is a lower bound of the distance of the shapes.
         """

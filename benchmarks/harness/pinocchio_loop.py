@@ -39,8 +39,7 @@ def flags() -> tuple[str, ...]:
 
 
 def compiled() -> Path:
-    """Return the shared library of the loops, built if it is not in the cache: takes 2 to 4
-    minutes.
+    """Return the library of the loops, built if it is not in the cache in 2 to 4 minutes.
 
     Raises:
         RuntimeError: no C++ compiler, or the compiler's own message.
@@ -154,9 +153,7 @@ class PinocchioLoop:
             raise ValueError(f"the loops have no {algorithm!r}")
 
     def results(self, state: int, *, world: bool) -> dict[str, np.ndarray]:
-        """Return all results for one state, of crba and aba in the frames of the world or of the
-        joints.
-        """
+        """Return all results for one state; crba and aba in the world's or the joints' frames."""
         n = self.n_v
         shapes = {
             "X_WF": (self.n_joints, 4, 4),

@@ -1,6 +1,4 @@
-"""Independent check of a trajectory: overlaps by coal with Pinocchio's kinematics, limits at 10
-kHz.
-"""
+"""Independent check of a trajectory: overlaps by coal and Pinocchio, limits at 10 kHz."""
 
 from __future__ import annotations
 

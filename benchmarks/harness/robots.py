@@ -49,8 +49,7 @@ class Robot:
         )
 
     def urdf(self) -> str:
-        """Return the URDF without shapes, which do not affect dynamics, and with all mimic joints
-        free.
+        """Return the URDF without shapes, which do not matter here, and with free mimic joints.
 
         Pinocchio's forward dynamics does not support mimic joints, so both sides move them
         independently.

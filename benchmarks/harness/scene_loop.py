@@ -17,9 +17,7 @@ from harness.robosim_loop import FLOORS, compiled
 
 
 def load() -> ctypes.CDLL:
-    """Return the library with its functions declared, compiled from the checkout if not in the
-    cache.
-    """
+    """Return the library with its functions declared, built if it is not in the cache."""
     library = ctypes.CDLL(str(compiled("robosim_scene_loop", (*FLOORS, "scene"))))
     pointer, number, text = ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p
     functions = [
@@ -97,9 +95,7 @@ class SceneLoop:
         return out
 
     def distances_many(self, q: np.ndarray) -> np.ndarray:
-        """Signed distances as `distances` returns them, several configurations at once on one
-        thread.
-        """
+        """Signed distances as in `distances`, with several configurations at once on one thread."""
         out = np.zeros((len(q), self.n_pairs))
         self._library.scene_distances_many(self._robot, len(q), q.ctypes.data, out.ctypes.data)
         return out

@@ -22,9 +22,7 @@ WAYS = ((0, "boxes"), (0, "trees"), (1, "boxes"), (2, "boxes"))
 
 
 class Measured(NamedTuple):
-    """Seconds per configuration, robosim's and the peer's, and their ratio, measured in
-    alternation.
-    """
+    """Seconds per configuration of robosim and of the peer, and their ratio by alternation."""
 
     robot: str
     query: str

@@ -82,9 +82,7 @@ def _turn(angle: np.ndarray) -> np.ndarray:
 
 
 def _at_gap(A: Shape, X_WA: np.ndarray, B: Shape, X_WB: np.ndarray, gap: float) -> np.ndarray:
-    """Translate B along normals until the gap is approximately `gap`; an overlap is at most as
-    deep.
-    """
+    """Translate B along normals to about this gap; an overlap is at most as deep."""
     X = X_WB.copy()
     for _ in range(4):
         witness = signed_distance(A, X_WA, B, X)

@@ -249,9 +249,7 @@ def vertical(model: Model, planar: slice) -> tuple[int, float]:
 
 
 def cart_pole() -> ContactScene:
-    """Return the cart-pole: the pole leans on a wall; the cart has springs, dry friction and
-    limits.
-    """
+    """Return a cart-pole that leans on a wall; its cart has springs, dry friction and limits."""
     model = load_robot("cart_pole").with_friction(0.02).with_damping(0.1)
     scene = Scene("wall")
     scene.add_box("wall", (0.2, 2.0, 4.0), pose((1.3, 0, 0)))
@@ -313,9 +311,7 @@ def free_bodies(
     stacked: bool = False,
     options: dict[str, object] | None = None,
 ) -> ContactScene:
-    """Return a scene of bodies that fall one after the other onto the scene and onto earlier
-    bodies.
-    """
+    """Return a scene of bodies that fall one by one onto the scene and onto earlier bodies."""
     builder = ModelBuilder(name)
     builder.add_link("root")
     density = 700.0

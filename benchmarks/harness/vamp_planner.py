@@ -185,8 +185,7 @@ def run(
 
 @dataclass(frozen=True)
 class Ours:
-    """Figures of robosim: seconds of search with simplification, of a repetition, lengths,
-    overlaps.
+    """Figures of robosim: seconds of search with simplification, repetition, lengths, overlaps.
 
     Lengths are in [rad].
     """

@@ -1,6 +1,4 @@
-"""Hands and tools: grasping, carrying, dropping, inserting, screwing, pushing, pivoting and
-rolling.
-"""
+"""Hands and tools: grasping, carrying, dropping, inserting, screwing, pushing, rolling."""
 
 from __future__ import annotations
 

@@ -204,8 +204,7 @@ def _example_xml(file: str) -> ElementTree.Element:
 
 
 def example_robot(file: str, massless: Sequence[str] = (), **options: Any) -> Model:
-    """Load a robot of example-robot-data with a floating base, and its meshes as hulls of forty
-    vertices.
+    """Load a robot of example-robot-data with a floating base and hulls of forty vertices.
 
     Args:
         file: its URDF, relative to the package's robots.
@@ -262,9 +261,7 @@ def stairs(
 def hills(
     scene: Scene, rng: Random, *, size: float = 4.0, cells: int = 32, height: float = 0.15
 ) -> None:
-    """Add a height field of smooth hills around the origin, with its lowest point at or above z =
-    0.
-    """
+    """Add a height field of smooth hills around the origin, nowhere below z = 0."""
     x = np.linspace(-size / 2, size / 2, cells + 1)
     X, Y = np.meshgrid(x, x, indexing="ij")
     H = np.zeros_like(X)
