@@ -62,14 +62,14 @@ class Differences:
             return self.simulation.rollout(starts[0], 1, starts[1]).end
 
     def central(self, h: float = CENTRAL) -> Array:
-        """Central differences (2 n_v, 3 n_v): rows q (tangent space) and v; columns q, v and tau."""
+        """Central differences (2 n_v, 3 n_v): rows q (tangent space), v; columns q, v, tau."""
         model = self.simulation.model
         ends = self.steps(self.starts(h))
         moved = np.hstack([model.difference(self.end.q, ends.q), ends.v - self.end.v])
         return (moved[0::2] - moved[1::2]).T / (2 * h)
 
     def error(self) -> float:
-        """Deviation of the Jacobians from Ridders' differences, relative to the largest entry or 1."""
+        """Deviation of Jacobians from Ridders' differences, relative to the largest entry or 1."""
         found = self.simulation.linearize(self.state, Control(tau=self.tau)).jacobians()
         ours = np.hstack([np.vstack(list(block)) for block in (found.q, found.v, found.tau)])
         expected = self.ridders()

@@ -135,7 +135,7 @@ class _Writer:
         return names, bodies
 
     def _add_pairs(self) -> None:
-        """Write frictions, exclude pairs that may not touch, and list pairs that MuJoCo excludes."""
+        """Write frictions, exclude pairs that may not touch, list pairs that MuJoCo excludes."""
         pairs: list[tuple[int, int]] = [(int(a), int(b)) for a, b in self.simulation._scene.pairs]
         frictions = self._frictions()
         own = _of_geoms(len(self.names), pairs, frictions)

@@ -89,8 +89,8 @@ class Bystanders:
 
     @staticmethod
     def _now() -> tuple[float, float, float]:
-        """Return busy time of all processors (with steal time), of this process, and total time
-        [s].
+        """Return busy time [s] of all processors (with steal time), of this process, and total
+        time.
         """
         file = Path("/proc/stat")
         if not file.exists():
