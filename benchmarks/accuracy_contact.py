@@ -6,11 +6,11 @@ random directions, one per block and state and one per kind of parameter and sta
 the Jacobian at once. Where modes and features are the same at all points of the differences, the
 bar is 1e-8 of the block's largest entry. All other states are counted separately. There the
 one-sided derivative is compared, to 1e-5, and the derivative of the same step in dual numbers with
-fixed modes, to 1e-10. Products with random covectors (`vjp`) are compared with the matrices,
-products with random directions of all numbers (`jvp`) with the covector products, and second-order
-products (`hvp`) along one direction with those along another. A quick run leaves out parameters. If
-Nimble is installed, its Jacobians at rest, like robosim's, are compared with differences of its own
-step, for the robots of `bench_contact.py` that its paper measures.
+fixed modes, to 1e-10. Products with random covectors (`vjp`) are compared with the matrices.
+Products with random directions of all numbers (`jvp`) are compared with the covector products.
+Second-order products (`hvp`) along one direction are compared with those along another. A quick run
+leaves out parameters. If Nimble is installed, its Jacobians at rest, like robosim's, are compared
+with differences of its own step, for the robots of `bench_contact.py` that its paper measures.
 
 In five scenes rows are almost linearly dependent, or most states are close to a change of mode.
 Bars that are known to be missed there are in `KNOWN`, with other limits that must be kept.

@@ -299,9 +299,10 @@ def tumbling() -> Case:
 def laws(case: Case, solver: str, every: int) -> Array:
     """Violations (3,) of complementarity, friction law and dissipation over every `every`-th step.
 
-    They are f w of normals, the excess of friction over mu f (along each axis with `lcp`, of the
-    vector with `convex`), and the power of friction that drives instead of brakes. All are relative
-    to the largest impulse of the step and the largest velocity, before or by the impulses.
+    The first is f w of normals. The second is the excess of friction over mu f, along each axis
+    with `lcp`, of the vector with `convex`. The third is the power of friction that drives instead
+    of brakes. All are relative to the largest impulse of the step and the largest velocity, before
+    or by the impulses.
     """
     simulation = case.simulation(solver)
     motion = simulation.rollout(simulation.state(case.q, case.v), case.steps)

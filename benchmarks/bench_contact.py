@@ -5,12 +5,16 @@ steps of 1 ms from the same state, in loops in C++: robosim with `lcp`, which ha
 `convex`, MuJoCo with its defaults and the same bodies (`harness/mjcf.py`). Before any timing, mass
 matrix and nonlinear effects have to agree, and the contacts of both are counted.
 
-All Jacobians (next q and v with respect to q, v and forces, the step included; of ten steps at rest
-in one call from Python) are compared with MuJoCo's forward differences, which have q and v alone,
-with differences of robosim's own step, and with Pinocchio's forward dynamics with derivatives,
-which has no contact. Each block is also timed by itself. Times are processor time in alternating
-slices; ratios are medians over neighboring slices. If Nimble is installed, it is compared with
-`lcp`; else the figure of its paper is printed.
+All Jacobians are those of next q and v with respect to q, v and forces, for ten steps at rest in
+one call from Python. Their time includes the step. They are compared with
+
+- MuJoCo's forward differences, which have q and v alone;
+- differences of robosim's own step;
+- Pinocchio's forward dynamics with derivatives, which has no contact.
+
+Each block is also timed by itself. Times are processor time in alternating slices; ratios are
+medians over neighboring slices. If Nimble is installed, it is compared with `lcp`; else the figure
+of its paper is printed.
 
 A ratio written as "0.50" is ours / peer, one written as "2.0 x" is peer / ours.
 

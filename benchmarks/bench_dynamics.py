@@ -72,7 +72,7 @@ def many_states(n_v: int) -> int:
     """Number of states in a batch for two threads.
 
     It is large enough that waking a thread does not count. With up to three matrices per state it
-    is small enough for a processor's cache, as main memory has one speed for both threads.
+    is small enough for a processor's cache, as both threads share the speed of main memory.
     """
     n = 16 * STATES
     while n > STATES and 3 * 8 * n_v**2 * n > 20e6:

@@ -1,13 +1,17 @@
 """Steps with contact in random worlds: all numbers finite, all laws satisfied, no crashes.
 
 Each world is a seed, from which models, obstacles, materials, motors, options, solver and bounce
-are drawn (harness/contact_fuzz.py), and 20 states and controls. The checks cover the next state,
-the residual (to 1e-12 if `lcp` reports the step as solved, to 1e-8 if it reports `relaxed` by its
-own methods), that rows add no energy (harness/energy_audit.py), the gradient with respect to
-everything, in a tenth of the worlds one derivative against differences
-(harness/derivative_audit.py), and that the same seed leads to the same bits. Worlds run in separate
-processes, so that a crash identifies its seed. To run this seed alone, use `--seed SEED --states
-20`.
+are drawn (harness/contact_fuzz.py), and 20 states and controls. The checks are:
+
+- The next state and the gradient with respect to everything are finite.
+- The residual is at most 1e-12 if `lcp` reports the step as solved, and 1e-8 if it reports
+  `relaxed` by its own methods.
+- Rows add no energy (harness/energy_audit.py).
+- In a tenth of the worlds one derivative agrees with differences (harness/derivative_audit.py).
+- The same seed leads to the same bits.
+
+Worlds run in separate processes, so that a crash identifies its seed. To run this seed alone, use
+`--seed SEED --states 20`.
 
     python benchmarks/fuzz_contact.py [--states 1e6] [--quick] [--seed 1] [--processes N]
                                       [--json FILE]

@@ -4,9 +4,13 @@ Each scene is two shapes of 1e-6 to 1e3 m, among them needles, discs, flat hulls
 and hulls of 100,000 points. Centers, axes, faces and edges coincide, are parallel or touch exactly,
 or one shape lies inside the other. The queries are the witness in both orders, the overlap test,
 the contact manifold, and all derivatives. The laws are in `tests/engine/certificate.h` and
-`manifold_certificate.h`: both points on the surfaces and on supporting planes that prove the
-distance, no shorter separating translation in any of 20 other directions, the right sign; the
-manifold's points on both surfaces along the normal, no gap below the distance; finite derivatives.
+`manifold_certificate.h`:
+
+- Both points are on the surfaces and on supporting planes that prove the distance.
+- The sign is right, and no separating translation in 20 other directions is shorter.
+- The manifold's points are on both surfaces along the normal, with no gap below the distance.
+- Derivatives are finite.
+
 The tolerance of lengths is 1e-9 of the scene's size.
 
     python benchmarks/fuzz_geometry.py [--queries 1e7] [--seed 1] [--threads N] [--json FILE]

@@ -3,13 +3,18 @@
     python benchmarks/step_hashes.py --write before.txt      # with one build of robosim
     python benchmarks/step_hashes.py --against before.txt    # with another
 
-The worlds are random ones (harness/contact_fuzz.py), with each solver in turn; random ones with
-closed loops; the scenes of `accuracy_contact.py`, every bundled robot on a floor and every bundled
-scene, with each solver. Some states of each world are stepped. The hashes are of the next state,
-the Jacobians, the gradient, a tangent and a second-order product, each array by itself as the
-engine returns it, and of a run of several steps, its gradient and its Jacobians. All of this is
-done for each instruction set of the machine, and the results must agree. States are rounded first,
-since the computations that produce them need not agree.
+The worlds are:
+
+- random ones (harness/contact_fuzz.py), with each solver in turn;
+- random ones with closed loops;
+- the scenes of `accuracy_contact.py`, with each solver;
+- every bundled robot on a floor and every bundled scene, with each solver.
+
+Some states of each world are stepped. The hashes are of the next state, the Jacobians, the
+gradient, a tangent and a second-order product, each array by itself as the engine returns it. A run
+of several steps, its gradient and its Jacobians are hashed as well. All of this is done for each
+instruction set of the machine, and the results must agree. States are rounded first, since the
+computations that produce them need not agree.
 
 A line of the file is a world, a name and a hash. If two files differ, the differing names are
 counted, with the first worlds of each.

@@ -1,6 +1,6 @@
 """Find forces of a platform that lift a ball at rest on it.
 
-Only gradients that treat the two rows together succeed. After Werling et al., RSS 2021, section
+Only gradients that keep ball and platform together succeed. After Werling et al., RSS 2021, section
 IV-D and Figure 4 (as 14_lift_off.py), where the ball is about to separate. Here platform and ball
 both rest: the paper's rule, `True`, then finds nothing, and `together` is a rule of robosim. Writes
 lift_a_ball.png.

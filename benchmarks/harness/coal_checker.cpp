@@ -11,10 +11,11 @@
 //           scenes this small
 //
 // GJK starts from coal's default guess. Started from the pair's last answer or from the bounding
-// volumes it is up to a third faster (checker_guess), but coal 3.0.3 then reports some overlaps of
-// large hulls as free: 2 in 1500 random states of a UR5, 1.6 mm deep. Shapes, placements and pairs
-// are given by the caller, so that both sides of a comparison have the same geometry. This is a
-// plain C interface, compiled when a benchmark first needs it (see coal_checker.py).
+// volumes it is up to a third faster (checker_guess). However, coal 3.0.3 then reports some
+// overlaps of large hulls as free: 2 in 1500 random states of a UR5, 1.6 mm deep. Shapes,
+// placements and pairs are given by the caller, so that both sides of a comparison have the same
+// geometry. This is a plain C interface, compiled when a benchmark first needs it (see
+// coal_checker.py).
 #include <cmath>
 #include <limits>
 #include <memory>

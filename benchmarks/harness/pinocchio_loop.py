@@ -2,8 +2,8 @@
 
 The loops are compiled from the headers of the wheel `pin` without linking the wheel's library,
 whose machine code is for the oldest processors. The flags are those with which Pinocchio is
-fastest: on an AMD EPYC with AVX-512 and gcc 12, AVX2 and FMA (x86-64-v3) are 4 % faster than the
-baseline over all algorithms and robots (29 % in ABA derivatives of Talos), and 3 % faster than
+fastest. On an AMD EPYC with AVX-512 and gcc 12, AVX2 and FMA (x86-64-v3) are 4 % faster than the
+baseline over all algorithms and robots (29 % in ABA derivatives of Talos). They are 3 % faster than
 -march=native, which is up to 5 % faster in CRBA and RNEA derivatives and up to 18 % slower
 elsewhere.
 """

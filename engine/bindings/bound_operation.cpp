@@ -117,8 +117,8 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t count, Py
   return nullptr;
 }
 
-// `otherwise` may be owned by the owner of this operation: the garbage collector must see such
-// cycles.
+// The owner of this operation may be `otherwise` itself: the garbage collector must see reference
+// cycles of this kind.
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   if (const Bound* bound = reinterpret_cast<BoundObject*>(self)->bound)

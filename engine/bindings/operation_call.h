@@ -74,7 +74,8 @@ inline Shape2 shape_of(const Model& model, const Choices& choices, const Argumen
   return shape;
 }
 
-// Configurations are the vectors with one entry for each of q. No rate has that extent as an input.
+// Return true for configurations: the inputs with one entry per entry of q, as no input is a rate
+// of q.
 inline bool is_configuration(const Argument& input) {
   return input.rank == 1 && input.dims[0] == dim_q;
 }

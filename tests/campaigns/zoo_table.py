@@ -4,8 +4,9 @@ Both sides take the same steps from the same start, on one thread, in alternatin
 step's time is the least of three identical runs, minus the overhead of a call from Python, which is
 measured in the same run. MuJoCo has the elliptic cone and its default tolerance. Contacts of both
 are counted, as they may differ. The laws of contact and the energy are audited in sixty steps of
-each run, drift at rest in the last tenth of the runs that come to rest, and derivatives at states
-spread over each run. zoo_measures.py defines the figures. The exit status is 1 if a bar is missed.
+each run. Drift at rest is measured in the last tenth of the runs that come to rest, and derivatives
+are compared at states spread over each run. zoo_measures.py defines the figures. The exit status is
+1 if a bar is missed.
 
     python tests/campaigns/zoo_table.py [--solver NAME] [--scene PART]... [--without PART]...
         [--states N] [--seconds S] [--quick] [--markdown] [--json FILE] [--any-machine]

@@ -1,11 +1,14 @@
 // Second implementation of the shapes, from their definitions (geometry/shape.h) and in extended
 // precision: the reference of the tests.
 //
-// A shape is all points within `rounding` of a core. Functions of the core are its farthest point
-// in a direction (support), the distance of a point from the surface, and the smooth piece of
-// surface (patch) around a point, p(u) with its first and second derivatives. Everything is in the
-// shape's own frame. `long double` has 64 bits on x86: rounding of 1e-19. The engine's cores are
-// not used here. An additional ShapeType does not compile until it has a case in each function.
+// A shape is all points within `rounding` of a core. Functions of the core are:
+// - support: the farthest point in a direction;
+// - outside: the distance of a point from the surface;
+// - patch: the smooth piece of surface around a point, p(u) with its first and second derivatives.
+//
+// Everything is in the shape's own frame. `long double` has 64 bits on x86: rounding of 1e-19. The
+// engine's cores are not used here. An additional ShapeType does not compile until it has a case in
+// each function.
 #pragma once
 
 #include <Eigen/Dense>

@@ -2,11 +2,14 @@
 // number alone.
 //
 // Shapes are 1e-6 to 1e3 m large, and half of the pairs have different sizes. They are needles,
-// discs and flat shapes of every type, and convex meshes that are flat, needles, on a grid (with
-// faces and edges of many vertices) or made from repeated points; some have 100,000 vertices. The
-// poses are: anywhere; common centers and axes; common axes with shifts by whole sizes, so that
-// faces and edges are parallel or touch exactly; nearly so; one inside the other; translated along
-// the normal to touch, to a small gap or to a small depth.
+// discs and flat shapes of every type. Convex meshes are flat, needles, on a grid (with faces and
+// edges of many vertices) or made from repeated points; some have 100,000 vertices. The poses are:
+// - anywhere;
+// - common centers and axes;
+// - common axes with shifts by whole sizes, so that faces and edges are parallel or touch exactly;
+// - nearly such axes;
+// - one shape inside the other;
+// - translated along the normal to touch, to a small gap or to a small depth.
 #pragma once
 
 #include <cmath>

@@ -245,11 +245,12 @@ TEST_CASE(
   });
 }
 
-// Scenes by seed and number, as reported by `python benchmarks/fuzz_geometry.py`. Among them are
-// (37, 21140), a needle of 1000 m that touches a triangle of 0.01 m, (1005, 82961), a box whose two
-// faces have equal tilt over a triangle, and (3022, 1184), a hull of 100,000 corners that touches
-// up to rounding. The scenes are those of gcc: another compiler may evaluate the random numbers of
-// one expression in another order, and draw other scenes.
+// Scenes by seed and number, as reported by `python benchmarks/fuzz_geometry.py`. Among them are:
+//   (37, 21140)     a needle of 1000 m that touches a triangle of 0.01 m
+//   (1005, 82961)   a box whose two faces have equal tilt over a triangle
+//   (3022, 1184)    a hull of 100,000 corners that touches up to rounding
+// The scenes are those of gcc: another compiler may evaluate the random numbers of one expression
+// in another order, and draw other scenes.
 TEST_CASE("hostile scenes that have failed") {
   struct Failed {
     std::uint64_t seed, number;
