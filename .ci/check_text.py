@@ -1,6 +1,6 @@
-"""Check lines, comments, docstrings and pages: columns, first words, and words that are not used.
+"""Check lines, comments, docstrings and pages: columns, first words, words that are not used.
 
-Usage: check_text.py        (from the root of the repository; exit status 1 where something is wrong)
+Usage: check_text.py     (from the root of the repository; exit status 1 where something is wrong)
 
 - A line has at most 100 columns, but in tables that a command writes into a page.
 - A comment or a docstring opens with what it is about, or with an imperative: not with one of
@@ -47,7 +47,7 @@ def lines_of(path: Path) -> Iterator[Text]:
 
 
 def comments_of_cpp(path: Path) -> Iterator[Text]:
-    """Comments of whole lines, each block of lines as one; and those behind code."""
+    """Comments of whole lines, each block of lines as one."""
     begun, words = 0, []
     for number, line in lines_of(path):
         if line.lstrip().startswith("//"):

@@ -160,7 +160,7 @@ requirements() { # NAME EXTRA...: the file of what robosim and these extras need
   echo "$work/$1-requirements.txt"
 }
 lint_environment() {
-  environment lint -r "$(requirements lint view)" -r .ci/lint-requirements.txt
+  environment lint -r "$(requirements lint view docs)" -r .ci/lint-requirements.txt
 }
 numpy_environment() { environment numpy126 -r "$(requirements numpy126)" numpy==1.26.4; }
 tests_environment() {

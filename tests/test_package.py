@@ -103,6 +103,46 @@ def test_floor_plan_check_sees_a_breach(tmp_path: Path) -> None:
     assert re.search(r"se3\.h:2: no such file: engine/spatial/gone\.h", result.stdout)
 
 
+def checked_text(tree: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(ROOT / ".ci" / "check_text.py")],
+        cwd=tree,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_text_check_sees_what_breaks_its_rules(tmp_path: Path) -> None:
+    glossary = (
+        "## Words that are not used here\n\n| instead of | write |\n|---|---|\n"
+        "| `hurry`, `comes off` | speed |\n"
+    )
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "glossary.md").write_text(glossary)
+    good = {
+        "page.md": "<!-- begin table -->\n" + "x" * 120 + "\n<!-- end table -->\nSpeed.\n",
+        "a.h": "// What a heading may ask.\nint hurry = 1;\n",
+        "a.py": '"""Speed."""\nname = "hurry"  # not text\n',
+    }
+    for name, text in good.items():
+        (tmp_path / name).write_text(text)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
+    assert checked_text(tmp_path).returncode == 0
+
+    (tmp_path / "page.md").write_text("# Page\n\nIt comes off.\n")
+    (tmp_path / "a.h").write_text("// Its\n// hurry.\n\n" + "// How much.\nint i;\n" * 21)
+    (tmp_path / "a.py").write_text("# In a HURRY.\n" + "x = 1  # " + "y" * 100 + "\n")
+    result = checked_text(tmp_path)
+    assert result.returncode == 1
+    assert "page.md:3: 'comes off' is not used" in result.stdout
+    assert "a.h:1: 'hurry' is not used" in result.stdout
+    assert "a.h:4: opens with 'How'" in result.stdout
+    assert "a.py:1: 'HURRY' is not used" in result.stdout
+    assert "a.py:2: a line must have at most 100 columns, got 109" in result.stdout
+
+
 def test_metadata_promises() -> None:
     meta = metadata.metadata("robosim")
     assert meta["Requires-Python"] == ">=3.10"
