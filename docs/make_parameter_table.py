@@ -1,5 +1,7 @@
-"""Make the table of docs/parameters.md anew from the list of kinds that a simulation has:
-`python docs/make_parameter_table.py`."""
+"""Write the table of docs/parameters.md: `python docs/make_parameter_table.py`.
+
+The rows are the kinds of parameters of a simulation.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +16,16 @@ BEGIN, END = "<!-- begin table: python docs/make_parameter_table.py -->", "<!-- 
 
 
 def table() -> str:
-    """One row for each kind: its name, whose it is, the shape of one owner's numbers, unit, what it
-    is."""
-    lines = ["| name | of each | shape | unit | |", "|---|---|---|---|---|"]
+    """One row per kind of parameter: name, owner, shape and unit of its numbers, description."""
+    lines = ["| name | owner | unit | description |", "|---|---|---|---|"]
     for kind in Simulation(World(robosim.load_robot("cart_pole"))).parameters.kinds.values():
-        lines.append(
-            f"| `{kind.name}` | {kind.owner} | `{kind.shape}` | {kind.unit} | {kind.about} |"
-        )
+        unit = f"`{kind.shape}` {kind.unit}" if kind.shape else kind.unit
+        lines.append(f"| `{kind.name}` | {kind.owner} | {unit} | {kind.about} |")
     return "\n".join(lines) + "\n"
 
 
 def page() -> str:
-    """The page's text with this table in its place."""
+    """Text of the page, with the table between its markers."""
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     return f"{before}{BEGIN}\n\n{table()}\n{END}{rest.split(END)[1]}"
