@@ -82,9 +82,11 @@ def comments_of_python(path: Path) -> Iterator[Text]:
 
 def unused_words() -> list[str]:
     """The words and phrases in backticks of the first column of the glossary's last table."""
-    table = GLOSSARY.read_text(encoding="utf-8").split("## Words that are not used here")[1]
+    table = GLOSSARY.read_text(encoding="utf-8").split("## Words that are not used here")[-1]
     rows = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
-    return [word for row in rows for word in re.findall(r"`(.+?)`", row)]
+    words = [word for row in rows for word in re.findall(r"`(.+?)`", row)]
+    assert words, f"the last table of {GLOSSARY} has no words"
+    return words
 
 
 def main() -> int:

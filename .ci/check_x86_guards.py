@@ -27,7 +27,7 @@ COMMENT_OR_STRING = re.compile(r'//.*|/\*.*?\*/|"(?:\\.|[^"\\])*"')
 
 
 def as_python(kind: str, condition: str) -> str:
-    """A condition as a Python expression whose names are the macros that it asks for."""
+    """A condition as a Python expression whose names are the macros that it requires."""
     if kind.endswith(("ifdef", "elifdef")):
         return condition.strip()
     if kind.endswith("ndef"):

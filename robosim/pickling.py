@@ -39,7 +39,8 @@ class Value:
 
     def _arguments(self) -> dict[str, Any]:
         """Constructor arguments, by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]
+        own = fields(self)  # type: ignore[arg-type]
+        return {f.name: getattr(self, f.name) for f in own if f.init}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return rebuild, (type(self), self._arguments())

@@ -377,9 +377,9 @@ class RosArm:
         if unknown := self._robot.unknown():
             log.warning(
                 f"{text}: joint states and the answers of {self.controller} are checked; not"
-                f" checked, as nobody tells: {'; '.join(unknown)}."
+                f" checked, as nobody reports: {'; '.join(unknown)}."
                 f" {self.options.setting('profile')} chooses another,"
-                f" {self.options.setting('require')} what must be told"
+                f" {self.options.setting('require')} what must be reported"
             )
         else:
             log.info(

@@ -109,7 +109,8 @@ def configuration(environment: Mapping[str, str] = os.environ) -> str:
         listed = "".join(f"<Peer address={quoteattr(peer)}/>" for peer in peers)
         discovery = (
             "<ParticipantIndex>auto</ParticipantIndex>"
-            f"<MaxAutoParticipantIndex>{_MAX_PARTICIPANTS}</MaxAutoParticipantIndex><Peers>{listed}</Peers>"
+            f"<MaxAutoParticipantIndex>{_MAX_PARTICIPANTS}</MaxAutoParticipantIndex>"
+            f"<Peers>{listed}</Peers>"
         )
     ours = (
         "<CycloneDDS><Domain"

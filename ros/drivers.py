@@ -33,8 +33,8 @@ class StatusTopic:
     Attributes:
         name: relative, so that a node's namespace applies.
         message: "package/Type".
-        read: converts a message to fields of ArmStatus; None as a value means unknown.
-        tells: names of these fields.
+        read: converts a message to the fields; None as a value means unknown.
+        fields: names of these fields of ArmStatus.
         latched: True if published on change and kept for late subscribers; False if published
             periodically.
         valid: time for which a message that is not latched is valid [s].
@@ -43,7 +43,7 @@ class StatusTopic:
     name: str
     message: str
     read: Callable[[Any], Status]
-    tells: tuple[str, ...]
+    fields: tuple[str, ...]
     latched: bool = False
     valid: float = math.inf
 
@@ -85,10 +85,10 @@ class Driver:
     seen_by: tuple[str, ...] = ()
 
     @property
-    def tells(self) -> frozenset[str]:
+    def reported(self) -> frozenset[str]:
         """Names of Requirements that this driver's topics report."""
-        told = {field for topic in self.status for field in topic.tells}
-        return frozenset(told & set(ALL)) | {"controller_active"}
+        reported = {field for topic in self.status for field in topic.fields}
+        return frozenset(reported & set(ALL)) | {"controller_active"}
 
     def controllers(self, interface: str) -> tuple[str, ...]:
         """Preferred controllers of an interface."""
@@ -237,10 +237,7 @@ def find_driver(name: str, option: str = "profile") -> Driver:
 def markdown() -> str:
     """Return a Markdown table of the drivers, for documentation."""
     lines = [
-        (
-            "| profile | for | controllers that are looked for | topics that tell of the robot |"
-            " must be told |"
-        ),
+        "| profile | for | controllers that are looked for | status topics | required status |",
         "|---|---|---|---|---|",
     ]
     for driver in DRIVERS.values():

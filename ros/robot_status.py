@@ -164,9 +164,9 @@ class RobotStatus:
         try:
             message = getattr(importlib.import_module(f"{package}.msg"), kind)
         except (ImportError, AttributeError):
-            for field in topic.tells:
+            for field in topic.fields:
                 self.missing[field] = package
-            things = " and ".join(_THINGS.get(field, field) for field in topic.tells)
+            things = " and ".join(_THINGS.get(field, field) for field in topic.fields)
             self._node.get_logger().info(
                 f"{package} is not installed: {things} will not be known. With ROS 2 sourced: "
                 f"sudo apt install ros-$ROS_DISTRO-{package.replace('_', '-')}"
@@ -208,7 +208,7 @@ def _topics(driver: Driver, speed_scaling: str) -> list[StatusTopic]:
     topics = list(driver.status)
     if not speed_scaling:
         return topics
-    others = [topic for topic in topics if "speed_scaling" not in topic.tells]
+    others = [topic for topic in topics if "speed_scaling" not in topic.fields]
     scaling = StatusTopic(speed_scaling, "std_msgs/Float64", percentage, ("speed_scaling",))
-    given = next((topic for topic in topics if "speed_scaling" in topic.tells), scaling)
+    given = next((topic for topic in topics if "speed_scaling" in topic.fields), scaling)
     return [replace(given, name=speed_scaling), *others]

@@ -110,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     parser = build_parser(arguments)
     try:
-        # A leading space tells argparse that this is a value; number parsers ignore it.
+        # A leading space marks the text as a value for argparse; number parsers ignore it.
         args = parser.parse_args([f" {a}" if _NUMBERS.fullmatch(a) else a for a in arguments])
     except SystemExit as stop:  # --help or a usage error, already printed
         return int(stop.code or 0)

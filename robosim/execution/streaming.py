@@ -135,9 +135,9 @@ def stream_trajectory(
 
     Returns when the arm is at the goal, or holds.
 
-    The arm is told to hold if its state is stale or jumps, the connection is lost, it may not move
-    any more, it is too far from its desired position, and on Ctrl-C or `stop_event`. In the last
-    two cases, set points first slow down along the plan; a second Ctrl-C holds at once.
+    The arm is commanded to hold if its state is stale or jumps, the connection is lost, the arm may
+    not move any more, or is too far from its desired position, and on Ctrl-C or `stop_event`. In
+    the last two cases, set points first slow down along the plan; a second Ctrl-C holds at once.
 
     Args:
         arm: arm to move. It is not closed here.

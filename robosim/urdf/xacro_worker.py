@@ -47,7 +47,8 @@ def _provide_packages(base: Path, package_dirs: list[str]) -> None:
 
     package = types.ModuleType("ament_index_python")
     module = types.ModuleType("ament_index_python.packages")
-    module.get_package_share_directory = get_package_share_directory  # type: ignore[attr-defined]  # made up here
+    # The module is made up here.
+    module.get_package_share_directory = get_package_share_directory  # type: ignore[attr-defined]
     sys.modules["ament_index_python"], sys.modules["ament_index_python.packages"] = package, module
 
 

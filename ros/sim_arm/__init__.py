@@ -2,7 +2,7 @@
 driver.
 
 It is the arm, its trajectory controller with ros2_control's semantics, robot_state_publisher and
-what the driver tells of the robot, in one process. Renamed to the controller's name (`-r
+what the driver reports of the robot, in one process. Renamed to the controller's name (`-r
 __node:=scaled_joint_trajectory_controller`) it has the driver's names.
 """
 

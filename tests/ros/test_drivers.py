@@ -54,11 +54,11 @@ def test_ur_is_as_it_was():
 def test_rows_are_complete(driver):
     """What is required can be told, by the controller manager or a topic; names are relative."""
     assert len(driver.summary) > 10
-    assert set(driver.require) <= driver.tells
+    assert set(driver.require) <= driver.reported
     assert driver.action
     assert len(set(driver.action)) == len(driver.action)
     for row in driver.status:
-        assert set(row.tells) <= STATUS
+        assert set(row.fields) <= STATUS
         assert row.message == f"{row.package}/{row.message.split('/')[1]}"
     for topic in (*(row.name for row in driver.status), *driver.seen_by, *driver.action):
         assert not topic.startswith("/")

@@ -22,7 +22,7 @@ from .harness.streamer import StreamerClient, save
 from .harness.waiting import wait_for
 
 CONTROLLER = "joint_trajectory_controller"
-NOT_CHECKED = "not checked, as nobody tells: whether the controller is active"
+NOT_CHECKED = "not checked, as nobody reports: whether the controller is active"
 
 
 @pytest.fixture(scope="module")
