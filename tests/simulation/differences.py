@@ -1,4 +1,4 @@
-"""Derivatives by differences of what is run."""
+"""Derivatives by finite differences."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import numpy as np
 
 
 def differences(values, size, step=1e-6):
-    """Derivatives of `values` of a vector of `size` numbers, at zero: one column each. Central, of
-    fourth order."""
+    """Derivatives of `values`, a function of `size` numbers, at zero: one column per number.
+
+    The differences are central and of fourth order.
+    """
     columns = []
     for e in step * np.eye(size):
         near, far = values(e) - values(-e), values(2 * e) - values(-2 * e)

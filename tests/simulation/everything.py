@@ -1,4 +1,4 @@
-"""A world that has every kind of parameter, at a state where each of them counts."""
+"""A world that has every kind of parameter, at a state that depends on all of them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ SPIKE = [
     [0.06, -0.08, 0.06],
     [-0.02, 0.07, 0.09],
 ]
-OVERLAP = 5e-4  # [m] of what touches, so that it does however it is moved a little
-# Where things that move freely begin, [x, y], and how they are turned; then their velocities.
+OVERLAP = 5e-4  # [m] of touching shapes: enough that they still touch after small motions
+# Start of each floating body: position [x, y], orientation (roll, pitch, yaw), velocity.
 PLACES = {
     "puck": ([0, 0], [2e-3, 3e-3, 0.3], [0.8, 0.3, -0.02, 0.1, 0.05, 1.5]),
     "sled": ([1, 0], [0, 0, 0.2], [0.5, -0.4, -0.2, 0.02, -0.05, 0.3]),
@@ -40,7 +40,7 @@ JOINTS = {  # positions and velocities
 
 
 def model() -> Model:
-    """Robots and free bodies beside each other."""
+    """Build robots and free bodies beside each other."""
     rng = np.random.default_rng(1)
     builder = ModelBuilder("everything")
 
@@ -63,11 +63,11 @@ def model() -> Model:
         builder.add_joint(name, kind, parent, child, X_PJ=np.eye(4) if X is None else X, **options)
 
     builder.add_link("root")
-    # Fixed to the world, which does not feel its mass; a gem falls on it.
+    # A link that is fixed to the world, so that its mass has no effect. A gem falls on it.
     link("shelf")
     joint("shelf_fixed", "fixed", "root", "shelf", pose((0, -3, 0.1), rpy=(0.1, 0.2, 0.3)))
     builder.add_collider("shelf", Shape.box((0.5, 0.5, 0.1)))
-    # Three links of one body, of which one has no mass.
+    # Three links of one body. One of them has no mass.
     link("puck", 2.0)
     link("lid", 0.5)
     builder.add_link("label")
@@ -76,7 +76,7 @@ def model() -> Model:
     joint("lid_label", "fixed", "lid", "label", pose((0.1, 0.02, 0.03), rpy=(0.3, 1.0, 0.2)))
     builder.add_collider("puck", Shape.box((0.2, 0.3, 0.1), rounding=0.01))
     builder.add_collider("lid", Shape.ellipsoid((0.03, 0.04, 0.02)))
-    # Two shapes of one link that both touch.
+    # Two shapes of one link, both in contact.
     link("sled")
     joint("sled_free", "floating", "root", "sled")
     builder.add_collider(
@@ -104,7 +104,7 @@ def model() -> Model:
     link("cushion")
     joint("cushion_z", "prismatic", "root", "cushion", pose((-2, 0.3, 0.25)), axis=(0.1, 0.07, 1))
     builder.add_collider("cushion", Shape.cone(0.1, 0.2), X_LC=pose(rpy=(np.pi, 0.2, 0)))
-    # An arm with a hand of two links, a finger, and a thumb that follows it.
+    # An arm with a hand of two links, a finger, and a thumb that mimics the finger.
     for name, mass in (("arm", 1.0), ("hand", 0.4), ("palm", 0.3), ("finger", 0.2), ("thumb", 0.2)):
         link(name, mass)
     joint(
@@ -116,7 +116,7 @@ def model() -> Model:
         axis=(1, 2, 0),
         lower=-2.0,
         upper=2.0,
-        velocity=0.1,  # which it is above
+        velocity=0.1,  # the initial speed is above it
     )
     joint(
         "wrist",
@@ -151,7 +151,7 @@ def model() -> Model:
     builder.add_collider(
         "thumb", Shape.cylinder(0.01, 0.1), X_LC=pose((0.05, 0, 0), rpy=(0, 0.3, 0))
     )
-    # Two wheels that follow a law, two with pins along a line, and a wheel welded to what slides.
+    # Two wheels coupled by a law, two pinned along a line, and a wheel welded to its slider.
     for i, name in enumerate(("first", "second", "third", "fourth", "near")):
         link(name)
         joint(
@@ -163,7 +163,7 @@ def model() -> Model:
 
 
 def obstacles() -> Scene:
-    """Of one shape, of two, of a single triangle and of many; and what the finger holds."""
+    """Obstacles of one shape, two shapes, one and many triangles, and an attached object."""
     scene = Scene("ground")
     scene.add_half_space("floor")
     two = Shape.box((0.4, 0.4, 0.1)), Shape.box((0.2, 0.4, 0.1))
@@ -183,7 +183,7 @@ def obstacles() -> Scene:
 
 
 def everything(**options: Any) -> tuple[Simulation, State, Control]:
-    """The world, with what it is driven by."""
+    """The world, its initial state and its control."""
     robot, scene = model(), obstacles()
     hard = Material(0.4, 0.3, 0.02, 0.01)
     materials: dict[Any, Material] = dict.fromkeys([*robot.link_names, *scene.objects], hard)
@@ -204,7 +204,7 @@ def everything(**options: Any) -> tuple[Simulation, State, Control]:
         q[first : first + 7] = *xy, 0.5, *pose_to_xyz_quaternion(pose(rpy=rpy))[1]
         first = robot.velocity_names.index(f"{name}_free/vx")
         v[first : first + 6] = speed
-    # A little off, so that they pull.
+    # Closures are slightly open, so that they exert forces.
     pinned = PointClosure.where_it_is(robot, q, "third", "fourth", (0.15, 0, 0.05))
     welded = Weld.where_it_is(robot, q, "near", "slider")
     closures = [
@@ -217,7 +217,7 @@ def everything(**options: Any) -> tuple[Simulation, State, Control]:
         ),
         JointEquality("second_turn", "first_turn", (0.1, 0.7, -0.2, 0.1, 0.05)),
     ]
-    # Each down to what is below it, and the blade down to what the finger holds.
+    # Lower each body onto what is below it, and the blade onto the object that the finger holds.
     X = robot.frame_pose(q, "finger")
     scene.move("blade", pose(X[:3, 3] + [0.07, 0, 0.3], rpy=(0.1, 0.05, 0.2)))
     compiled = scene.compile(robot)
@@ -232,7 +232,7 @@ def everything(**options: Any) -> tuple[Simulation, State, Control]:
         )
 
     for name in PLACES:
-        for _ in range(50):  # along z, which is not the way out of a slope
+        for _ in range(50):  # along z, which is not the normal of a slope
             q[robot.position_names.index(f"{name}_free/z")] -= (
                 gap(name, {"floor", "shelf", "terrain"}) + OVERLAP
             )

@@ -1,5 +1,7 @@
-"""Run in a process of its own with ROBOSIM_ISA set: prints what a run and all its Jacobians come
-to, to the bit."""
+"""Print the contacts and a hash of a rollout and all its Jacobians.
+
+It runs in a separate process with ROBOSIM_ISA set. The hash covers all bits.
+"""
 
 from __future__ import annotations
 

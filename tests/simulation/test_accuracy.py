@@ -1,5 +1,4 @@
-"""The core of `benchmarks/accuracy_contact.py` and `fuzz_contact.py` on a few states, so that they
-stay true."""
+"""Smoke tests of `benchmarks/accuracy_contact.py` and `fuzz_contact.py` on a few states."""
 
 from __future__ import annotations
 
@@ -41,7 +40,8 @@ from harness.ridders import one_sided, ridders  # noqa: E402
 from harness.touching_scenes import with_solver  # noqa: E402
 
 STATES = 2
-# With parameters, for which worlds are built again and again: those that take a second or two.
+# Scenes that are compared with parameters, for which worlds are rebuilt many times. Each takes a
+# second or two.
 QUICK = ("cart pole at a wall", "boxes", "boxes that give", "balls in a pit")
 WORLDS = 12
 
@@ -50,24 +50,24 @@ WORLDS = 12
     ("scene", "solver"), [(name, SOLVERS[k % len(SOLVERS)]) for k, name in enumerate(SCENES)]
 )
 def test_derivatives_are_those_of_differences(scene, solver):
-    """All blocks of the Jacobians and, of some, every kind of parameters, to 1e-8 of the largest
-    entry."""
+    """All blocks of the Jacobians agree with differences to 1e-8 of the largest entry.
+
+    Some scenes compare every kind of parameter as well.
+    """
     tally = compared(scene, solver, STATES, seed=1, parameters=scene in QUICK)
     assert not tally.failures
     assert tally.states + tally.unsolved == STATES
-    # Of the first state beside dual numbers, where no mesh of triangles touches.
+    # The first state is compared with dual numbers, unless a triangle mesh touches.
     assert tally.frozen >= (scene != "gem and capsule on triangles")
 
 
 def test_derivatives_on_triangles_are_those_of_differences():
-    """Some of the states have normals that are the nearest ones of an edge: these turn with the
-    mesh alone."""
+    """Some normals are the nearest ones of an edge, and turn with the mesh alone."""
     assert not compared("gem and capsule on triangles", "lcp", 8, seed=1, parameters=False).failures
 
 
 def test_what_was_found_is_kept(tmp_path):
-    """For another number of states, or made by something else, it is not taken; and nothing but
-    such a file is."""
+    """Tallies of other options or versions are ignored, and other files are refused."""
     file, job = tmp_path / "kept.json", ("boxes", "lcp")
     tally = compared(*job, STATES, seed=1, parameters=False)
     tally.failures.append(Failure(*job, 1, 0, "v+ by q", 0.5))
@@ -86,8 +86,10 @@ def test_what_was_found_is_kept(tmp_path):
 
 
 def test_bodies_fall_onto_those_before_them():
-    """Not through them: what begins as an overlap would be thrown apart, and no state would be one
-    of rest."""
+    """Bodies are placed without overlap, which would throw them apart.
+
+    Then no state would be one of rest.
+    """
     for name in ("boxes", "round things on a floor", "balls in a pit"):
         world = SCENES[name]().world
         scene = world.scene.compile(world.model)
@@ -98,8 +100,10 @@ def test_bodies_fall_onto_those_before_them():
 @pytest.mark.parametrize("solver", EXACT)
 @pytest.mark.parametrize("name", ["balls in a pit", "race car"])
 def test_what_stands_on_more_than_it_needs_is_solved(name, solver):
-    """Also as long as what contacts ask for to undo overlaps contradicts that all of them stick, so
-    that some slide."""
+    """Redundant contacts are solved, also where position correction makes some of them slide.
+
+    Their position corrections can contradict that all contacts stick.
+    """
     scene = with_solver(SCENES[name](), solver)
     simulation, rng, found = scene.world.simulation(), np.random.default_rng(5), Counter()
     for _ in range(4):
@@ -115,16 +119,20 @@ def test_what_stands_on_more_than_it_needs_is_solved(name, solver):
 
 @pytest.mark.parametrize("name", ["jump worm", "boxes", "gripper"])
 def test_what_rests_has_derivatives(name):
-    """Faces on faces, a rim on its plane, an edge of a robot in a plane: one formula whichever way
-    they lean."""
+    """Faces on faces, a rim on its plane and a robot's edge in a plane.
+
+    Each has one formula whichever way it leans.
+    """
     tally = compared(name, "lcp", 12, seed=1, parameters=False)
     assert not tally.failures
     assert (tally.apart, tally.flagged) == (0, 0)
 
 
 def test_gradients_of_sweeps_keep_what_sweeps_have_all_but_settled():
-    """Feet of an ant that push in early sweeps alone: their gaps count by 1 / dt, and so would
-    rounding."""
+    """Impulses of an ant's feet that are nonzero in early sweeps alone keep their accuracy.
+
+    Their gaps count by 1 / dt, and so would rounding.
+    """
     scene = with_solver(SCENES["ant"](), "pgs")
     simulation, rng = scene.world.simulation(), np.random.default_rng(2)
     cases = list(scene.cases(simulation, 1000, 1))
@@ -135,7 +143,7 @@ def test_gradients_of_sweeps_keep_what_sweeps_have_all_but_settled():
         one, other = rng.normal(size=(2, 2, simulation.model.n_v))
         step = simulation.linearize(state, control)
         gradients = [step.vjp(*bars).q for bars in (one, other, one + other)]
-        # 1e-12 to 1e-11 where the adjoint of sweeps is in plain numbers.
+        # Errors would be 1e-12 to 1e-11 if the adjoint of sweeps used plain double precision.
         size = (np.abs(one) + np.abs(other)).sum(axis=1) @ sizes
         assert np.abs(gradients[0] + gradients[1] - gradients[2]).max() <= 1e-13 * size
         assert np.abs(gradients[0] - np.einsum("ri,rij->j", one, jacobians.q)).max() <= 2e-13 * size
@@ -168,7 +176,7 @@ def test_steps_of_random_worlds_are_finite_and_solved():
 
 
 def test_a_process_that_ends_is_told_with_its_seed(monkeypatch, tmp_path):
-    """And the worlds after it are run in another one."""
+    """Worlds after the aborted one run in another process."""
     stand_in = tmp_path / "python"
     stand_in.write_text(f"""#!{sys.executable}
 import json, os, sys
@@ -201,8 +209,10 @@ def test_differences_tell_how_exact_they_are():
 
 
 def test_the_signature_tells_one_formula_from_another():
-    """The same while a box slides, another one where it sticks, has left the floor, or touches by
-    another corner."""
+    """The signature is constant while a box slides.
+
+    It changes where the box sticks, has left the floor, or touches with another corner.
+    """
     simulation = Simulation(World(free_boxes(1), floor()))
     slides = simulation.linearize(simulation.state(resting(0.0499), [1, 0, 0, 0, 0, 0])).signature
     assert (
@@ -218,8 +228,7 @@ def test_the_signature_tells_one_formula_from_another():
         assert simulation.linearize(simulation.state(q, v)).signature != slides
 
 
-# -- Dual numbers
-# --------------------------------------------------------------------------------------------
+# -- Dual numbers ----------------------------------------------------------------------------------
 
 RNG = np.random.default_rng(3)
 FUNCTIONS = {
@@ -277,8 +286,8 @@ def test_bodies_in_dual_numbers_are_those_of_the_engine(name):
     bodies = DualBodies(model, q, nothing, Dual(v, nothing))
     M = model.mass_matrix(q)
     np.testing.assert_allclose(bodies.M.x, M, rtol=0, atol=1e-13 * np.abs(M).max())
-    # Where axes turn with what moves freely the bias is of velocities that are still in those at
-    # the start.
+    # For floating and planar joints, whose axes turn with the body, the bias of the dual numbers
+    # refers to velocities in the axes at the start.
     turning = np.zeros(model.n_v)
     free = [0] * model.floating_base + [
         model.velocity_names.index(f"{j.name}/vx") for j in model.joints if j.kind == "floating"
@@ -296,7 +305,7 @@ def test_bodies_in_dual_numbers_are_those_of_the_engine(name):
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("name", ["half cheetah", "catapult", "boxes", "balls that bounce in time"])
 def test_a_step_in_dual_numbers_is_the_engines(name, solver):
-    """Value and derivatives, at states that touch, slide, bounce and rest."""
+    """Values and derivatives agree at states that touch, slide, bounce and rest."""
     scene = with_solver(SCENES[name](), solver)
     simulation = scene.world.simulation()
     frozen, rng = FrozenStep(scene.world, simulation), np.random.default_rng(1)
@@ -307,11 +316,11 @@ def test_a_step_in_dual_numbers_is_the_engines(name, solver):
             x: rng.uniform(-1, 1, simulation.model.n_q if x == "q_target" else n) for x in ARGUMENTS
         }
         found = frozen.along(case, directions, details)
-        if found is None:  # something at rest pushes at the edge of its circle of friction
+        if found is None:  # a contact at rest has its friction at the edge of the circle
             continue
         compared += 1
-        # Impulses that pgs has all but settled are told by small differences; rows of `convex` that
-        # depend on each other share by what they give, which magnifies rounding by 1e6.
+        # Impulses that `pgs` has almost settled are known by small differences. Redundant rows of
+        # `convex` share impulses by their compliance, which magnifies rounding by 1e6.
         bar = 1e-9 if solver == "convex" else FROZEN_BAR
         assert found.apart < bar
         np.testing.assert_allclose(found.v, details.state.v, rtol=0, atol=1e-11)
@@ -340,7 +349,7 @@ def test_a_derivative_that_is_slightly_off_is_found_beside_dual_numbers():
 
 
 def _any_step(number: int, trial: int, **options):
-    """A step of a random world, its control, and random numbers to go on with."""
+    """A linearized step of a random world, its control, and a random generator."""
     model, scene, arguments, drawn = any_world(number)
     simulation = Simulation(World(model, scene, **arguments), **drawn | {"substeps": 1} | options)
     rng = np.random.default_rng([number, trial, 77])
@@ -349,7 +358,7 @@ def _any_step(number: int, trial: int, **options):
 
 
 def test_impacts_in_random_worlds_have_the_derivatives_of_differences():
-    """One after the other, several at once, and where friction takes some of their restitution."""
+    """Impacts one after the other, several at once, and with restitution reduced by friction."""
     compared = limited = 0
     for number in range(75):
         for trial in range(4):
@@ -367,7 +376,7 @@ def test_impacts_in_random_worlds_have_the_derivatives_of_differences():
 
 
 def test_steps_of_random_worlds_have_the_derivatives_of_differences_or_say_why_not():
-    """Whatever they say of themselves: `relaxed` and `basic` as well."""
+    """Derivatives agree or report a cause for every status, also `relaxed` and `basic`."""
     compared = Counter()
     for number in range(130, 250):
         for trial in range(4):
@@ -376,15 +385,16 @@ def test_steps_of_random_worlds_have_the_derivatives_of_differences_or_say_why_n
                 continue
             causes = step.vjp(*np.zeros((2, step.simulation.model.n_v))).causes
             assert not found.is_wrong or causes, (number, trial, found)
-            # As good as the largest entry is rounded.
+            # The limit is the rounding of the largest entry.
             assert found.pairing < 1e-7, (number, trial, found)
             compared[step.report.status.name] += not causes
     assert compared["solved"] > 80
     assert compared["relaxed"] > 1
 
 
-# Corrections end an impulse that several rows share (500, 31) or that only early sweeps saw (701,
-# 743); friction of a point that is met well above the plane of contact has one motion (3166).
+# Corrections end an impulse that several rows share (500, 31) or that is nonzero in early sweeps
+# alone (701, 743). Friction of a point that touches well above the contact plane has one motion
+# (3166).
 @pytest.mark.parametrize(("number", "trial"), [(500, 0), (31, 0), (701, 2), (743, 0), (3166, 1)])
 def test_steps_whose_derivatives_once_were_off_are_those_of_differences(number, trial):
     step, control, rng = _any_step(number, trial)
@@ -395,8 +405,10 @@ def test_steps_whose_derivatives_once_were_off_are_those_of_differences(number, 
 
 
 def test_a_direction_of_sliding_that_nothing_decides_is_a_cause():
-    """Rolling friction at its bound on what others hold at rest, and a point there that could push
-    and slide."""
+    """Rolling friction is at its bound on a contact at rest.
+
+    A point there could push and slide.
+    """
     step, _, _ = _any_step(15, 3, solver="lcp")
     assert step.report.status == StepStatus.basic
     causes = step.vjp(*np.zeros((2, step.simulation.model.n_v))).causes

@@ -1,4 +1,4 @@
-"""Closed loops: what holds links and joints together, its forces, and gradients through it."""
+"""Closed loops: closures of links and joints, their forces, and gradients through them."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ PIVOT = 0.5
 
 
 def chain(**lengths):
-    """Links in the plane of x and z, hinged each to the end of the one before."""
+    """Links in the x-z plane, each hinged to the end of the one before."""
     builder = ModelBuilder("chain")
     builder.add_link("ground")
     before, at = "ground", 0.0
@@ -32,7 +32,7 @@ def chain(**lengths):
 
 
 def four_bar():
-    """Crank, coupler and rocker as a chain, and where its end meets the second pivot."""
+    """A chain of crank, coupler and rocker, and the q at which its end is at the second pivot."""
     crank = 1.2
     x, z = PIVOT - BARS["crank"] * np.cos(crank), -BARS["crank"] * np.sin(crank)
     line = np.hypot(x, z)
@@ -54,10 +54,9 @@ def test_a_linkage_stays_closed_and_says_what_holds_it():
     assert motion.report.status == StepStatus.solved
     for q in motion.q[::100]:
         end = model.frame_pose(q, "rocker") @ [BARS["rocker"], 0, 0, 1]
-        # Drift of the order of dt^2.
+        # The drift is of the order of dt^2.
         np.testing.assert_allclose(end[:3], [PIVOT, 0, 0], rtol=0, atol=1.5e-4)
-    # In the frame's plane alone, and what it does to the rocker it does with the opposite to the
-    # ground.
+    # The force lies in the frame's plane. The ground receives the opposite of the rocker's force.
     details = simulation.linearize(motion.end)
     (pin,) = details.closures
     assert pin.name == "ground to rocker"
@@ -83,7 +82,7 @@ def test_forces_of_what_hangs(solver):
     details = simulation.linearize(start)
     np.testing.assert_allclose(details.state.v, 0, atol=1e-12)
     weld, point = details.closures
-    # Each of 2 kg; the weld takes both, one by an arm of 0.1 m, the other right below.
+    # Each link has 2 kg. The weld carries both, one at an arm of 0.1 m, the other right below.
     np.testing.assert_allclose(weld.force, [0, 0, 4 * G], atol=1e-9)
     np.testing.assert_allclose(weld.moment, [0, 0.1 * 2 * G, 0], atol=1e-9)
     np.testing.assert_allclose(point.force, [0, 0, 2 * G], atol=1e-9)
@@ -101,8 +100,8 @@ def fingers(closures):
 
 
 def test_fingers_follow_each_other():
-    # Both of one push: the second follows through the law, and what keeps it there is the same
-    # force.
+    # Only the first finger is pushed. The second follows through the law, which exerts the same
+    # force on both.
     simulation = fingers([JointEquality("right_joint", "left_joint")])
     state = simulation.state([0.05, 0.05])
     details = simulation.linearize(state, Control(tau=[2.0, 0.0]))
@@ -137,7 +136,7 @@ def test_where_it_is_holds_what_is_there():
         World(model, closures=[Weld.where_it_is(model, other, "crank", "rocker")])
     )
     details = simulation.linearize(simulation.state(other, [1.0, 0, 0]))
-    np.testing.assert_allclose(details.state.v[1:], 0, atol=1e-12)  # as one with the crank
+    np.testing.assert_allclose(details.state.v[1:], 0, atol=1e-12)  # moves as one with the crank
     scene = Scene("as it was")
     Simulation(World(model, scene, closures=[PIN]))
     assert scene.allowed == frozenset()
@@ -155,7 +154,7 @@ def test_gradient_of_a_run_by_frames_and_laws():
         law = JointEquality("to_tip", "to_crank", tuple(c))
         return Simulation(World(model, closures=[pin, law]), dt=2e-3)
 
-    start = q + np.array([0.01, -0.02, 0.02, 0.0])  # neither closed nor by the law: both pull
+    start = q + np.array([0.01, -0.02, 0.02, 0.0])  # closure and law are violated
 
     def loss(*parts):
         simulation = simulated(*parts)

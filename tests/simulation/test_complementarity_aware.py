@@ -1,4 +1,4 @@
-"""Gradients that look beyond what rests: what lifts off by them and by no others."""
+"""Complementarity-aware gradients: which contacts at rest count as separating."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ STEPS, DT, RADIUS, MASS = 60, 2e-3, 0.1, 1.5
 
 
 def ball_on_an_actuator(**options):
-    """Resting on the floor; figure 3 of Werling et al., RSS 2021."""
+    """A ball at rest on the floor: figure 3 of Werling et al., RSS 2021."""
     builder = ModelBuilder("circle")
     builder.add_link("root")
     builder.add_link("ball", mass=MASS, inertia=0.4 * MASS * RADIUS**2 * np.eye(3))
@@ -26,7 +26,7 @@ def ball_on_an_actuator(**options):
 
 
 def gradient_of_height(simulation, q, tau, loss=-1.0):
-    """Of `loss` times the height at the end: as it is, what is higher has less of it."""
+    """Gradient of `loss` times the final height. By default a higher ball has less loss."""
     control = Control(tau)
     motion = simulation.rollout(simulation.state(q), len(tau), control)
     bar = np.zeros((len(tau) + 1, simulation.model.n_v))
@@ -45,7 +45,7 @@ def test_a_ball_at_rest_has_the_gradient_of_one_that_flies(bounce):
     free_fall = -(DT**2) / MASS * np.arange(STEPS, 0, -1)[:, None]
     np.testing.assert_allclose(gradient.tau, free_fall, rtol=1e-12)
     assert gradient.one_sided
-    # Who wants it lower, where it cannot go, gets the plain one.
+    # A loss that pushes the ball down, where it cannot go, has the plain gradient.
     lower = gradient_of_height(aware, [RADIUS], tau, loss=1.0)
     assert not lower.one_sided
     np.testing.assert_allclose(lower.tau, 0, rtol=0, atol=1e-18)
@@ -65,7 +65,7 @@ def test_limits_of_speeds_that_are_far_let_it_rise():
 
 
 def test_a_drone_lifts_off_by_plain_descent():
-    """As in section VII-C of the paper: nothing happens for a while, then it rises to the mark."""
+    """As in section VII-C of the paper, the drone rests for a while, then rises to its mark."""
     drone = robosim.load_robot("drone", base="floating")
     weight = sum(link.mass for link in drone.links) * G
     q = np.array(drone.neutral())
@@ -89,10 +89,10 @@ def test_a_drone_lifts_off_by_plain_descent():
             slope = motion.vjp(bar, np.zeros_like(bar)).tau[:, 2]
             free = (
                 2 * wanted * DT**2 * G / weight * np.arange(STEPS, 0, -1)
-            )  # of the first step that is not zero
+            )  # gradient of the first step in which it is not zero
             thrust = thrust - 0.5 * wanted**2 / (free @ free) * slope
         losses[aware] = trace
-    np.testing.assert_allclose(losses[False], wanted**2, rtol=1e-12)  # stalls
+    np.testing.assert_allclose(losses[False], wanted**2, rtol=1e-12)  # no progress
     assert losses[True][0] == pytest.approx(wanted**2)
     assert min(losses[True]) < 1e-2 * wanted**2
 
@@ -105,7 +105,7 @@ def test_what_flies_or_slides_has_its_own_gradient_to_the_bit():
             World(free_boxes(1), floor()), solver="lcp", complementarity_aware=aware
         )
         high = simulation.state(resting(1.0), v)
-        # Pressed down: the loss wants it where the floor is.
+        # The loss presses the box against the floor.
         slides = simulation.state(q, v)
         found.append(
             [
@@ -114,7 +114,7 @@ def test_what_flies_or_slides_has_its_own_gradient_to_the_bit():
             ]
         )
         matrices = simulation.linearize(slides).jacobians()
-        np.testing.assert_allclose(matrices.v[1, 2], 0, atol=1e-16)  # exact: it does not come off
+        np.testing.assert_allclose(matrices.v[1, 2], 0, atol=1e-16)  # exact: no separation
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one.v, other.v)
         np.testing.assert_array_equal(one.tau, other.tau)
@@ -133,7 +133,7 @@ def test_a_gradient_asked_for_again_is_the_same():
 
 
 def ball_on_a_platform(**options):
-    """At rest on a platform at rest on the lower limit of its joint; figure 4 of the same paper."""
+    """A ball at rest on a platform that rests at its lower limit: figure 4 of the same paper."""
     builder = ModelBuilder("lift")
     builder.add_link("root")
     builder.add_link("platform", mass=2 * MASS, inertia=0.1 * np.eye(3))
@@ -147,13 +147,13 @@ def ball_on_a_platform(**options):
 
 @pytest.mark.parametrize("bounce", ["step", "time_of_impact"])
 def test_a_platform_lifts_what_is_kept_on_it(bounce):
-    tau = np.zeros((STEPS, 2))  # the ball has no force of its own
+    tau = np.zeros((STEPS, 2))  # no force acts on the ball itself
     q_bar = np.zeros((STEPS + 1, 2))
     q_bar[-1, 1] = -1.0
     found = {}
     for rule in False, True, "together":
         simulation = ball_on_a_platform(complementarity_aware=rule, bounce=bounce)
-        # The rule goes along to the same world with other numbers.
+        # The rule is kept by a world with other parameters.
         simulation = simulation.with_parameters(
             {"motor_limit": simulation.parameters["motor_limit"]}
         )

@@ -1,4 +1,4 @@
-"""Contacts that are first met within a step: found ahead, so that nothing overlaps."""
+"""Contacts that begin within a step are found ahead, so that nothing overlaps."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FLOORS = {f.__name__: f for f in (half_space, mesh, height_field, tiles)}
 
 
 def free(shapes: dict, floor=half_space, material: Material | None = None) -> World:
-    """Free bodies of 1 kg, by name their shape and pose, above a floor."""
+    """A world of free bodies of 1 kg above a floor, with a shape and a pose for each name."""
     scene = Scene("room")
     floor(scene)
     world = World(scene=scene, materials={"floor": material or Material(0.5)})
@@ -54,7 +54,7 @@ def free(shapes: dict, floor=half_space, material: Material | None = None) -> Wo
 
 
 def overlap(simulation: Simulation, state: State, steps: int) -> float:
-    """The deepest overlap of a run [m]."""
+    """Deepest overlap of a run [m]."""
     deepest = 0.0
     for _ in range(steps):
         step = simulation.linearize(state)
@@ -71,7 +71,7 @@ def overlap(simulation: Simulation, state: State, steps: int) -> float:
 @pytest.mark.parametrize("height", [1.3e-3, 2.6e-3, 3.9e-3])
 @pytest.mark.parametrize("solver", ALL)
 def test_a_plate_that_drops_stays_above_its_floor(solver, height, floor, tilt):
-    """At 2 m/s, twice its thickness in a step."""
+    """At 2 m/s the plate moves by twice its thickness in a step."""
     lowest = 0.15 * np.sin(tilt) + 0.001 * np.cos(tilt)
     X = pose((0.03, 0.02, lowest + height), rpy=(0, tilt, 0))
     world = free({"plate": (PLATE, X)}, FLOORS[floor])
@@ -101,7 +101,7 @@ def test_a_door_that_swings_stops_at_its_post(solver, speed):
 
 @pytest.mark.parametrize("solver", ALL)
 def test_a_rod_that_spins_hits_a_box_with_its_end(solver):
-    """At 3 m/s; the box flies on, against another one that is 2.5 mm behind it."""
+    """The end of the rod moves at 3 m/s. The box flies on, against another one 2.5 mm behind it."""
     bodies = {
         "rod": (Shape.capsule(0.02, 0.5), pose((0, 0, 0.5), rpy=(np.pi / 2, 0, 0))),
         "box": (Shape.box((0.1, 0.1, 0.1)), pose((-0.11, 0.22, 0.5))),
@@ -111,13 +111,13 @@ def test_a_rod_that_spins_hits_a_box_with_its_end(solver):
     v = np.zeros(18)
     v[4] = 12.0
     run = simulation.rollout(simulation.state(v=v), 60)
-    assert np.abs(run.v[-1, 6:]).max() > 0.1  # both are hit
+    assert np.abs(run.v[-1, 6:]).max() > 0.1  # both boxes are hit
     assert overlap(simulation, simulation.state(v=v), 60) < MOST
 
 
 @pytest.mark.parametrize("solver", ALL)
 def test_what_flies_behind_stops_behind_what_stops(solver):
-    """Five boxes that fall at one speed, each 1.5 mm above the next."""
+    """Five boxes fall at the same speed, each 1.5 mm above the next."""
     shape = Shape.box((0.1, 0.1, 0.1))
     bodies = {f"box_{k}": (shape, pose((0, 0, 0.053 + 0.1015 * k))) for k in range(5)}
     simulation = Simulation(free(bodies), dt=DT, solver=solver)
@@ -126,7 +126,7 @@ def test_what_flies_behind_stops_behind_what_stops(solver):
 
 @pytest.mark.parametrize("solver", ALL)
 def test_a_box_that_tumbles_comes_down_on_the_next_face(solver):
-    """By 0.06 rad in a step: its next face has no points before its edge is passed."""
+    """The box turns by 0.06 rad in a step. Its next face has points only beyond the edge."""
     bodies = {"box": (Shape.box((0.1, 0.1, 0.1)), pose((0, 0, 0.0715), rpy=(0, 0.76, 0)))}
     simulation = Simulation(free(bodies), dt=DT, solver=solver)
     for turned in np.linspace(0.7, 0.85, 7):
@@ -148,7 +148,7 @@ def test_plates_thinner_than_the_margin_do_not_sink_into_each_other(solver):
 @pytest.mark.parametrize("solver", EXACT)
 @pytest.mark.parametrize("angle", [0.01, 0.3])
 def test_derivatives_of_what_is_met_ahead_are_those_of_differences(solver, angle):
-    """A box that slides as it lands, 2 mm above its floor: normals are met, friction slides."""
+    """A box slides as it lands, from 2 mm above the floor: normals push and friction slides."""
     X = pose((0, 0, 0.0525 if angle == 0.01 else 0.0645), rpy=(0.0, angle, 0.4))
     simulation = Simulation(free({"box": (Shape.box((0.1, 0.1, 0.1)), X)}), dt=DT, solver=solver)
     model, state = simulation.model, simulation.state(v=[1.5, 0.3, -2.0, 0.1, 0.2, 0.3])

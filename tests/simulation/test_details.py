@@ -1,5 +1,4 @@
-"""What a step says of itself: its conditions, how near they are to another mode, and where energy
-and momentum went."""
+"""Details of a step: its conditions, their distance from another mode, energy and momentum."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from .worlds import G, ball_on_rails, floor, free_boxes, resting
 
 
 def slider(mass=3.0, mu=0.5, **options):
-    """A ball that cannot turn, on a floor: x and z."""
+    """A ball that cannot turn, above a floor, with coordinates x and z."""
     builder = ModelBuilder("slider")
     builder.add_link("root")
     builder.add_link("post", mass=1e-9, inertia=1e-12 * np.eye(3))
@@ -45,18 +44,18 @@ def test_conditions_of_a_box_at_rest(solver):
     assert [row.of for row in island.rows] == [k for k in range(4) for _ in range(3)]
     assert {row.law for row in island.rows} == {"rest"}
     assert island.clamping.all()
-    # Twelve rows hold six velocities.
+    # Twelve rows constrain six velocities.
     assert island.rank == 6
     assert 1 < island.condition < 100
     assert details.condition == island.condition
     np.testing.assert_allclose(island.admittance, island.admittance.T, rtol=0, atol=1e-14)
     assert np.linalg.eigvalsh(island.admittance).min() > -1e-12
-    # They are the forces.
+    # Impulses of the rows add up to the forces.
     for number, contact in enumerate(details.contacts):
         rows = [row for row in island.rows if row.of == number]
         force = sum(row.impulse * row.direction for row in rows) / simulation.dt
         np.testing.assert_allclose(force, contact.force, rtol=0, atol=1e-12)
-    # The floor is B: what falls comes closer by G dt without them.
+    # The floor is B. Without impulses the gap would shrink by G dt.
     free = -island.admittance @ [row.impulse for row in island.rows]
     np.testing.assert_allclose(
         free[::3], -G * simulation.dt, rtol=1e-9 if solver == "pgs" else 1e-12
@@ -65,8 +64,7 @@ def test_conditions_of_a_box_at_rest(solver):
 
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_a_row_says_how_near_it_is_to_another_mode(solver):
-    """A block on the floor slips where the force is greater by the switch: friction's is mu G dt -
-    F dt / m."""
+    """A block slips if the force adds more speed than its friction's switch, mu G dt - F dt / m."""
     simulation = slider(solver=solver)
     dt, mass, mu = simulation.dt, 3.0, 0.5
     state = simulation.state([0, 0.1])
@@ -84,7 +82,7 @@ def test_a_row_says_how_near_it_is_to_another_mode(solver):
         (contact,) = pushed.contacts
         assert (pushed.islands[0].rows[1].mode == "clamping") == (mode == "clamping")
         assert contact.mode == {"clamping": "sticking"}.get(mode, mode)
-    # What moves is as far as it is fast.
+    # The switch of a moving row is its speed.
     sliding = simulation.linearize(simulation.state([0, 0.1], [0.7, 0])).islands[0].rows
     assert sliding[1].mode in ("lower", "upper")
     assert (
@@ -93,12 +91,11 @@ def test_a_row_says_how_near_it_is_to_another_mode(solver):
     rising = simulation.linearize(simulation.state([0, 0.1], [0, 0.3])).islands[0].rows
     assert [row.mode for row in rising] == ["separating"] * 2
     assert rising[0].switch == pytest.approx(0.3 - G * dt, rel=1e-8)
-    assert rising[1].switch == np.inf  # it goes with its normal
+    assert rising[1].switch == np.inf  # friction ends with its normal
 
 
 def test_friction_within_a_circle_is_one_condition():
-    """The two axes of a ball that slides askew: as far from rest as it is fast, whatever each axis
-    has."""
+    """Both axes of a box that slides askew have the same switch, which is its speed."""
     simulation = Simulation(
         World(free_boxes(1), floor(), materials={"floor": Material(0.3)}), solver="convex"
     )
@@ -137,7 +134,7 @@ def test_conditions_of_joints_are_their_forces():
 
 
 def test_closures_come_in_their_order():
-    """Also where they are of things that nothing else connects."""
+    """The order is kept also if nothing else connects the bodies of the closures."""
     closures = [
         PointClosure("root", "box0", at_a=(0, 0, 1), axes="z"),
         Weld("root", "box1", at_a=(1, 0, 1)),
@@ -179,8 +176,7 @@ def test_without_rows_there_is_nothing_to_switch():
     assert details.condition == 1.0
 
 
-# -- Energy and momentum
-# -------------------------------------------------------------------------------------
+# -- Energy and momentum ---------------------------------------------------------------------------
 
 
 def test_a_block_that_slides_gives_its_energy_to_friction():
@@ -198,12 +194,14 @@ def test_a_block_that_slides_gives_its_energy_to_friction():
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 @pytest.mark.parametrize("speed", [-1.0, 0.0])
 def test_what_is_thrown_on_the_floor_balances(solver, speed):
-    """Linear momentum to rounding, energy and spin to the square of the step's length, at an impact
-    to its length."""
+    """Linear momentum balances to rounding, energy and spin to second order in dt.
+
+    At an impact energy and spin balance to first order.
+    """
     q = np.array([0, 0, 1, 0.1, 0.2, 0.3, 0.9])
     q[2] -= floor().compile(free_boxes(1)).min_distance(q)[0]
     turned = free_boxes(1).frame_pose(q, "box0")[:3, :3]
-    if speed == 0:  # it lies there and slides
+    if speed == 0:  # the box lies on the floor and slides
         q, turned = resting(0.05), np.eye(3)
     v = np.concatenate([turned.T @ [0.5, -0.4, speed], [0, 0, 1.5]])
     force = np.array([1.0, 2, 3])
@@ -224,7 +222,7 @@ def test_what_is_thrown_on_the_floor_balances(solver, speed):
 
 
 def test_works_are_all_that_changes_the_kinetic_energy():
-    """Of an arm with motors, dry friction, damping, limits, a law between joints and a pin."""
+    """An arm with motors, dry friction, damping, limits, a law between joints and a pin."""
     arm = robosim.load_robot("ur5").with_friction(0.5).with_damping(2.0).with_gravity([0, 0, 0])
     arm = arm.with_collision_pairs(np.zeros((0, 2), dtype=int))
     names = arm.joint_names
@@ -246,13 +244,13 @@ def test_works_are_all_that_changes_the_kinetic_energy():
     ).balance()
     touched = {name for name, work in balance.work.items() if work != 0}
     assert touched == set(balance.work) - {"contacts", "friction"}
-    # Rates of the mass matrix are what is left, of the order of dt^2 beside works of the order of
-    # dt.
+    # The remainder comes from rates of the mass matrix. It is of the order of dt^2, while works are
+    # of the order of dt.
     change = balance.after.total - balance.before.total
     gross = sum(abs(work) for work in balance.work.values())
     assert abs(change) > 0.01 * gross
     assert abs(balance.energy_error) < 1e-3 * gross
-    # What holds the arm to the world has given its momentum.
+    # The change of the arm's momentum comes from its connection to the world.
     total = balance.momentum_after - balance.momentum_before
     np.testing.assert_allclose(balance.momentum_rest, total - balance.impulse["closures"])
 

@@ -1,5 +1,4 @@
-"""No energy from contacts: every row's work, in the scenes of the benchmarks and in random
-worlds."""
+"""Contacts add no energy: the work of every row, in scenes of the benchmarks and random worlds."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from harness.contact_fuzz import any_step, any_world
 from harness.energy_audit import audit
 from harness.touching_scenes import with_solver
 
-# Not `pgs`, whose sweeps end before their impulses are those of any law.
+# `pgs` is left out, since its sweeps end before its impulses satisfy any law.
 
 
 @pytest.mark.parametrize("solver", EXACT)
@@ -43,8 +42,7 @@ def test_rows_give_nothing_in_any_scene(scene, solver):
 
 @pytest.mark.parametrize("solver", EXACT)
 def test_rows_give_nothing_in_random_worlds(solver):
-    """With any restitution, friction and compliance; what begins anywhere, overlapping as it
-    happens."""
+    """Restitution, friction and compliance are random, and so are initial overlaps."""
     met = 0
     for number in range(100):
         model, scene, arguments, options = any_world(number)
@@ -61,7 +59,10 @@ def test_rows_give_nothing_in_random_worlds(solver):
 
 
 def test_an_impact_that_friction_would_pay_has_less_restitution():
-    """And what it has left gives nothing; the gradient goes with it (test_accuracy.py)."""
+    """With the reduced restitution the impact does no work.
+
+    Its gradient is tested in test_accuracy.py.
+    """
     least = 1.0
     for number in range(60):
         model, scene, arguments, options = any_world(number)

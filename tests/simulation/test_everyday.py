@@ -1,5 +1,4 @@
-"""Everyday contact: seams that nothing feels, loads that pass to what carries them, chains that
-only lose energy."""
+"""Everyday contact: seams without effect, loads on their supports, chains that only lose energy."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ FOOT = Shape.convex(
     )
 )
 ON_ITS_SIDE = pose(rpy=(0, np.pi / 2, 0))
-SLIDERS = {  # with the height of their origins
+SLIDERS = {  # with the heights of their origins
     "box": (Shape.box((0.1, 0.1, 0.05)), np.eye(4), 0.025),
     "capsule": (Shape.capsule(0.03, 0.1), ON_ITS_SIDE, 0.03),
     "cylinder": (Shape.cylinder(0.05, 0.05), np.eye(4), 0.025),
@@ -71,7 +70,7 @@ def slider(name: str, floor, x: float = -0.1, height: float = 0.0) -> World:
 
 
 FLOORS = [two_boxes, tiles, compound, triangles]
-# Steps of 0.1 ms take long: with one solver and on two of the floors.
+# Steps of 0.1 ms take long, so they run with one solver and on two of the floors.
 SEAMS = [(floor, solver, dt) for floor in FLOORS for solver in ALL for dt in (1e-3, 4e-3)] + [
     (floor, "lcp", 1e-4) for floor in (two_boxes, triangles)
 ]
@@ -91,7 +90,7 @@ def test_what_slides_feels_no_seam(name, floor, solver, dt):
 
 
 def test_a_step_up_is_run_into():
-    """Of 2 mm, and of the fifth of one."""
+    """Steps of 2 mm and of 0.2 mm stop a box."""
     for height in (2e-3, 2e-4):
         scene = Scene("floor")
         scene.add_box("a", (1, 1, 0.1), pose((-0.4, 0, -0.05)))
@@ -104,7 +103,7 @@ def test_a_step_up_is_run_into():
 
 
 def push(friction: float) -> World:
-    """A slider pushes a box over the floor."""
+    """A world where a slider pushes a box over the floor."""
     builder = ModelBuilder("push")
     builder.add_link("root")
     builder.add_link("pusher", mass=2.0, inertia=0.01 * np.eye(3))
@@ -123,8 +122,10 @@ def push(friction: float) -> World:
 @pytest.mark.parametrize("dt", [5e-4, 1e-3, 2e-3, 4e-3])
 @pytest.mark.parametrize("solver", ALL)
 def test_a_pusher_does_not_carry_what_it_pushes(solver, dt):
-    """The floor can do that without friction, so the box goes as far as if the pusher had none:
-    2.42 m."""
+    """The floor can carry the box without friction at the pusher, so the box goes 2.42 m.
+
+    A frictionless pusher would push it as far.
+    """
     simulation = Simulation(push(0.8), dt=dt, solver=solver)
     drive = Control(tau=[12.0, 0, 0, 0, 0, 0, 0])
     run = simulation.rollout(simulation.state(), round(1.6 / dt), drive)
@@ -132,10 +133,10 @@ def test_a_pusher_does_not_carry_what_it_pushes(solver, dt):
     assert 2.3 < x < 2.45
     assert abs(y) < 1e-9
     assert np.abs(run.q[-1, 4:7]).max() < 1e-9  # it does not turn
-    if solver == "pgs":  # whose sweeps choose by themselves
+    if solver == "pgs":  # its sweeps share the load in their own way
         return
-    # `convex` leaves the pusher's friction a hundredth of what springs would carry there of the
-    # box's 9.81 N.
+    # With `convex` the pusher's friction keeps a hundredth of the part of the box's 9.81 N that
+    # springs would carry there.
     share = 0.01 if solver == "convex" else 1e-10
     assert x == pytest.approx(2.424, abs=2e-2 if solver == "convex" else 5e-3)
     step = simulation.linearize(simulation.state(run.q[-1], run.v[-1]), drive)
@@ -146,8 +147,10 @@ def test_a_pusher_does_not_carry_what_it_pushes(solver, dt):
 
 @pytest.mark.parametrize("solver", EXACT)
 def test_gradients_go_with_the_choice_of_who_carries(solver):
-    """With the pusher's friction any share of the weight would do, and the box would slide by it:
-    the rule decides."""
+    """The pusher's friction could carry any share of the weight, which changes how the box slides.
+
+    The rule selects one share, and gradients follow the selection.
+    """
     drive = Control(tau=[12.0, 0.2, 0.6, 0, 0, 0, 0])
     simulation = Simulation(push(0.8), dt=2e-3, solver=solver)
     state = simulation.rollout(simulation.state(), 200, drive).end
@@ -168,7 +171,7 @@ def test_gradients_go_with_the_choice_of_who_carries(solver):
         assert end.signature == step.signature
         return np.stack([model.difference(step.state.q, end.state.q), end.state.v])
 
-    # Rows of `convex` that depend on each other magnify the rounding of where they touch, by 1e6.
+    # Redundant rows of `convex` magnify the rounding of their contact points by 1e6.
     h, rounding = 1e-6, 1e-14 if solver == "convex" else 1e-16
     for name in ("q", "v", "tau"):
         found = getattr(jacobians, name)
@@ -187,7 +190,7 @@ def test_gradients_go_with_the_choice_of_who_carries(solver):
 
 
 def chain(links: int) -> World:
-    """Capsules on hinges about axes that take turns, hung up at one end."""
+    """A chain of capsules on hinges with alternating axes, fixed to the world at one end."""
     builder = ModelBuilder("chain")
     builder.add_link("w")
     parent, X = "w", pose((0, 0, 1.5))
@@ -213,10 +216,10 @@ def chain(links: int) -> World:
 
 @pytest.mark.parametrize("solver", ALL)
 def test_a_chain_that_hits_itself_gains_nothing_of_it(solver):
-    """What contacts and friction give is never above zero.
+    """The work of contacts and friction is never positive.
 
-    In steps of 1 ms the whip of its end gains energy without any contact: its last link turns by
-    0.3 rad in one.
+    In steps of 1 ms the whip of the chain's end gains energy without any contact, as its last link
+    turns by 0.3 rad in one step.
     """
     simulation = Simulation(chain(20), solver=solver, dt=2.5e-4)
     run = simulation.rollout(simulation.state(), 10_000)

@@ -1,5 +1,4 @@
-"""What `benchmarks/accuracy_physics.py` shows of our solvers: motions with a formula, and the laws
-of contact."""
+"""Solvers in `benchmarks/accuracy_physics.py`: motions with a formula, and the laws of contact."""
 
 from __future__ import annotations
 
@@ -44,7 +43,7 @@ def test_contacts_keep_their_laws(solver):
 
 
 def test_broken_laws_are_seen():
-    """A box of friction is no disc: what the one allows breaks the law of the other."""
+    """Impulses that a square of friction allows break the law of a circle."""
     case = accuracy_physics.incline(accuracy_physics.STEEP, np.pi / 4, 100)
     simulation = case.simulation("lcp")
     motion = simulation.rollout(simulation.state(case.q, case.v), case.steps)

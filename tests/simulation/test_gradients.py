@@ -1,4 +1,4 @@
-"""Gradients of steps and runs, against each other and against differences of what is run."""
+"""Gradients of steps and rollouts, compared with each other and with finite differences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .worlds import G, ball_on_rails, floor, free_boxes, resting, sliding_box
 
 
 def assert_products_of_rows(simulation, state, jacobians, names):
-    """That a gradient is the product of the matrices with the loss's own."""
+    """Assert that a gradient is the product of the Jacobians with the gradient of the loss."""
     q_bar, v_bar = np.random.default_rng(1).normal(size=(2, simulation.model.n_v))
     gradient = simulation.linearize(state).vjp(q_bar, v_bar)
     for name in names:
@@ -32,7 +32,7 @@ def assert_products_of_rows(simulation, state, jacobians, names):
 
 
 def assert_differences(simulation, state, jacobians):
-    """That Jacobians in state and forces are differences of the step."""
+    """Assert that Jacobians with respect to state and forces agree with differences of the step."""
     model = simulation.model
     end, none = simulation.step(state), np.zeros(model.n_v)
 
@@ -40,7 +40,7 @@ def assert_differences(simulation, state, jacobians):
         reached = simulation.step(State(q, v), Control(tau=tau))
         return np.stack([model.difference(end.q, reached.q), reached.v])
 
-    # 1e-8: rounding of 1e-16 over steps of 1e-6, and truncation below it.
+    # The tolerance 1e-8 covers rounding of 1e-16 over steps of 1e-6, and smaller truncation.
     for got, values, step in (
         (jacobians.q, lambda e: after(model.integrate(state.q, e), state.v, none), 1e-6),
         (jacobians.v, lambda e: after(state.q, state.v + e, none), 1e-6),
@@ -53,7 +53,7 @@ def assert_differences(simulation, state, jacobians):
 
 
 def test_jacobians_are_products_with_unit_vectors():
-    simulation, state = sliding_box(solver="lcp")  # to rounding
+    simulation, state = sliding_box(solver="lcp")  # exact to rounding
     jacobians = simulation.linearize(state).jacobians()
     assert not jacobians.one_sided
     assert_products_of_rows(simulation, state, jacobians, ("q", "v", "tau", "q_target", "v_target"))
@@ -62,8 +62,7 @@ def test_jacobians_are_products_with_unit_vectors():
 @pytest.mark.parametrize("substeps", [1, 3])
 @pytest.mark.parametrize("bounce", ["step", "time_of_impact"])
 def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
-    """In every number of the world at once: sliding, spinning and falling boxes, one of them about
-    to bounce."""
+    """Directions in all numbers at once. Boxes slide, spin and fall, one about to bounce."""
     simulation = Simulation(
         World(
             free_boxes(2),
@@ -96,7 +95,7 @@ def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
     assert tangent.causes == gradient.causes
     size = np.abs(terms).sum()
     assert q_bar @ tangent.q + v_bar @ tangent.v == pytest.approx(np.sum(terms), abs=1e-12 * size)
-    # And with what Jacobians there are.
+    # Products with the Jacobians that exist agree as well.
     jacobians = simulation.linearize(state, control).jacobians()
     only = rng.normal(size=12)
     for name in ("q", "v", "tau"):
@@ -138,8 +137,10 @@ def test_jacobians_of_a_sliding_box_are_differences():
 
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_jacobians_of_joints_that_mimic_others_are_differences(solver):
-    """A finger comes down on its tip and slides: its second joint follows the first, and the tip is
-    moved by both."""
+    """A finger lands on its tip and slides.
+
+    Its second joint mimics the first, and both move the tip.
+    """
     length, radius = 0.2, 0.02
     builder = ModelBuilder("finger")
     builder.add_link("root")
@@ -174,7 +175,7 @@ def test_jacobians_of_joints_that_mimic_others_are_differences(solver):
 
 
 def feet_of_a_table(count, solver):
-    """A board on feet that all stand on the floor: rows of different contacts imply each other."""
+    """A board on feet that all stand on the floor: rows of different contacts are redundant."""
     builder = ModelBuilder("table")
     builder.add_link("root")
     builder.add_link("top", mass=2.0, inertia=np.diag([0.05, 0.05, 0.08]))
@@ -201,17 +202,17 @@ def test_rows_that_imply_each_other_wherever_things_are_have_two_sided_gradients
         reached = simulation.step(State(model.integrate(state.q, x), state.v))
         return np.stack([model.difference(end.q, reached.q) / simulation.dt, reached.v])
 
-    # Differences of 1e-6 over ways that are good to 1e-14, and what turns by that: a part of 1e-9.
+    # Differences over 1e-6 of displacements that are exact to 1e-14 have errors of a part of 1e-9.
     expected = differences(after, model.n_v)
     found = jacobians.q / np.reshape([simulation.dt, 1], (2, 1, 1))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
 def test_rows_that_imply_each_other_at_a_state_alone_have_gradients():
-    """A chain of three boxes lies with both joints at their limits, which hold it as the floor
-    does.
+    """A chain of three boxes lies on the floor with both joints at their limits.
 
-    What they ask of positions agrees to first order beside the state, as it is what they see: one
+    Limits and floor constrain the chain redundantly. Near the state, their position corrections
+    agree to first order, since each row's correction follows from its own gap. So there is one
     derivative.
     """
     model = robosim.load_robot("jump_worm")
@@ -248,7 +249,10 @@ def test_rows_that_imply_each_other_at_a_state_alone_have_gradients():
 
 
 def test_a_cylinder_that_rolls_on_a_table_has_two_sided_gradients():
-    """It turns by 0.06 rad a step, so that faces are looked for which face the table only then."""
+    """The cylinder turns by 0.06 rad per step.
+
+    The search for contacts includes faces that face the table only at the end of the step.
+    """
     builder = ModelBuilder("roller")
     builder.add_link("root")
     builder.add_link("roller", mass=1.0, inertia=np.diag([2e-3, 2e-3, 1.25e-3]))
@@ -268,7 +272,7 @@ def test_a_cylinder_that_rolls_on_a_table_has_two_sided_gradients():
 
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_a_ball_that_spins_about_the_axis_through_its_contact_feels_nothing_of_it(solver):
-    """No channel of the contact moves."""
+    """No relative-twist coordinate of the contact changes."""
     builder = ModelBuilder("top")
     builder.add_link("root")
     builder.add_link("ball", mass=1.0, inertia=4e-3 * np.eye(3))
@@ -288,16 +292,15 @@ def test_a_ball_that_spins_about_the_axis_through_its_contact_feels_nothing_of_i
 
 
 def test_two_balls_after_a_second():
-    """The right ball's place after 1 s against (x1, x2, v1, v2): of the plain step, which meets at
-    whole steps.
+    """Gradient of the right ball's position after 1 s with respect to (x1, x2, v1, v2).
 
-    So places at the start only decide in which step: (0, 1, 0.7, 0.3), where a true time of impact
-    gives (1, 0, 1, 0).
+    With the plain step, impacts occur at whole steps. Initial positions only decide in which step.
+    So the gradient is (0, 1, 0.7, 0.3), where a true time of impact leads to (1, 0, 1, 0).
     """
     simulation = Simulation(
         World(ball_on_rails([1.0, 1.0]), materials={("ball0", "ball1"): Material(0.0, 1.0)})
     )
-    start = np.array([0.0, 0.50037, 1.0, 0.0])  # met in the middle of a step
+    start = np.array([0.0, 0.50037, 1.0, 0.0])  # the impact is in the middle of a step
 
     def end(x):
         return simulation.rollout(State(x[:2], x[2:]), 1000).q[-1, 1]
@@ -322,8 +325,10 @@ def test_two_balls_after_a_second():
     ],
 )
 def test_bounces_in_time_have_the_gradients_of_continuous_time(mass, restitution, expected, solver):
-    """Of the second ball's end after 1 s, by where and how fast both were; whatever the length of a
-    step."""
+    """Gradient of the second ball's position after 1 s, for any length of a step.
+
+    It is with respect to initial positions and velocities of both balls.
+    """
     for steps in 20, 1000:
         simulation = Simulation(
             World(
@@ -343,15 +348,17 @@ def test_bounces_in_time_have_the_gradients_of_continuous_time(mass, restitution
         np.testing.assert_allclose(
             np.concatenate([gradient.q, gradient.v]), expected, rtol=0, atol=1e-11
         )
-        # Hit after 0.3 s; then the speed that momentum and restitution give it.
+        # The impact is after 0.3 s. The speed after it follows from momentum and restitution.
         assert motion.q[-1, 1] == pytest.approx(
             0.5 + 0.7 * (1 + restitution) / (1 + mass), abs=1e-12
         )
 
 
 def test_coupled_bounces_are_told():
-    """The middle ball is hit from both sides at the same time within one step: by a law that is
-    smooth there."""
+    """The middle ball is hit from both sides at the same time within one step.
+
+    The law of coupled impacts is smooth there.
+    """
     simulation = Simulation(
         World(
             ball_on_rails([1.0, 2.0, 1.0]),
@@ -385,13 +392,13 @@ def test_substeps_have_the_gradient_of_their_steps():
     np.testing.assert_array_equal(one.q, run.q)
     np.testing.assert_array_equal(one.v, run.v)
     np.testing.assert_allclose(one.tau, run.tau.sum(axis=0), rtol=1e-12, atol=1e-15)
-    for name in one.parameters:  # a substep is a quarter of a step, exactly
+    for name in one.parameters:  # a substep is exactly a quarter of a step
         part = 0.25 if name == "dt" else 1.0
         np.testing.assert_array_equal(one.parameters[name], part * run.parameters[name])
 
 
 def test_friction_is_found_from_where_a_block_stops():
-    """As of the race car: gradient descent on mu until the block stops where it was seen to."""
+    """Gradient descent on mu, as for the race car, until the block stops at the wanted place."""
     wanted = 0.5
 
     def stopping(mu):
@@ -400,14 +407,14 @@ def test_friction_is_found_from_where_a_block_stops():
         )
         motion = simulation.rollout(simulation.state(resting(0.05), [2.0, 0, 0, 0, 0, 0]), 600)
         q_bar, v_bar = np.zeros((2, 601, 6))
-        q_bar[-1, 0] = motion.q[-1, 0] - wanted  # of half its square
+        q_bar[-1, 0] = motion.q[-1, 0] - wanted  # gradient of half the squared error
         gradient = motion.vjp(q_bar, v_bar)
         return motion.q[-1, 0], gradient.parameters["friction", ("box0", "floor")]
 
     mu = 0.25
     for _ in range(12):
         x, slope = stopping(mu)
-        # Newton's step on the place: its derivative is slope / (x - wanted).
+        # Newton's step on the position, whose derivative is slope / (x - wanted).
         mu -= (x - wanted) ** 2 / slope
     assert x == pytest.approx(wanted, abs=1e-3)
     assert mu == pytest.approx(4 / (2 * 9.80665 * wanted), rel=0.01)
@@ -452,8 +459,10 @@ def test_motors_of_an_arm_have_gradients():
 
 
 def test_runs_have_gradients_in_what_the_world_is_made_of():
-    """Mass, center of mass, sizes, gravity, the floor's height, dt: of a box that slides and
-    turns."""
+    """A box that slides and turns has gradients in all that the world is made of.
+
+    These are mass, center of mass, sizes, gravity, the floor's height and dt.
+    """
     inertia = np.diag([0.017, 0.008, 0.022])
     rng = np.random.default_rng(5)
     q_bar, v_bar = np.zeros((2, 41, 6))
@@ -506,7 +515,8 @@ def test_runs_have_gradients_in_what_the_world_is_made_of():
             ("floor", by["pose", "floor"][2:3], differences(lambda e: loss(floor_z=e[0]), 1, 1e-6)),
             ("dt", by["dt"], differences(lambda e: loss(dt=2e-3 + e[0]), 1, 1e-6)[0]),
         ):
-            # 1e-6: rounding of 1e-16, grown by 80 steps, over differences of 1e-6 and less.
+            # 1e-6 covers rounding of 1e-16, amplified by 80 steps, over differences of 1e-6 and
+            # less.
             size = max(1, np.abs(expected).max())
             np.testing.assert_allclose(
                 got, expected, rtol=0, atol=1e-6 * size, err_msg=f"{solver}: {name}"
@@ -514,7 +524,7 @@ def test_runs_have_gradients_in_what_the_world_is_made_of():
 
 
 def test_a_mass_is_found_from_a_motion():
-    """Newton's method on where a pushed box gets to, with friction."""
+    """Newton's method on the final position of a pushed box with friction."""
 
     def reached(mass):
         simulation = Simulation(
@@ -537,7 +547,7 @@ def test_a_mass_is_found_from_a_motion():
 
 
 def test_sweeps_have_gradients():
-    """Few ones, from which the impulses are far from a solution."""
+    """After two sweeps the impulses are far from a solution."""
     simulation = Simulation(World(free_boxes(1), floor()), solver="pgs", sweeps=2, dt=2e-3)
     model = simulation.model
     state = simulation.state(resting(0.0499), [0.8, 0.3, 0, 0.2, 0, 1.5])
@@ -565,7 +575,7 @@ def test_bodies_of_pieces_have_no_sizes():
     assert np.isnan(gradient.parameters["sizes", "terrain"]).all()
     assert np.isnan(gradient.parameters["scale", "terrain"])
     assert np.isfinite(gradient.parameters["sizes", "box0"]).all()
-    # The overlap that is taken back.
+    # The fraction of the overlap that is corrected.
     lifted = gradient.q[2] - 1
     assert lifted == pytest.approx(-0.2, rel=1e-9)
     np.testing.assert_allclose(gradient.parameters["pose"][:, 2] / lifted, [1, -1], rtol=1e-9)
@@ -587,8 +597,7 @@ def test_shapes_that_are_wrong_are_named():
 
 
 def test_gradients_on_bodies_of_turned_pieces_are_differences():
-    """A box in the valley between two slopes that are pieces of one body, on both of which it
-    slides."""
+    """A box slides in the valley between two slopes that are pieces of one body."""
     slopes = [
         (Shape.box((2.0, 2.0, 0.2)), pose((x, 0, 0), rpy=(0, angle, 0)))
         for x, angle in ((-0.9, 0.5), (0.9, -0.4))
@@ -626,8 +635,10 @@ def test_gradients_on_bodies_of_turned_pieces_are_differences():
 
 
 def test_each_pair_has_its_own_friction_and_gradient():
-    """Boxes apart on two floors side by side, listed in no order: each slides as far as its own
-    pair lets it."""
+    """Boxes on two floors side by side, with pairs listed in no order.
+
+    Each box slides as far as the friction of its own pair allows.
+    """
     model, scene = free_boxes(3), Scene("floors")
     for name, y in ("south", -1.0), ("north", 1.0):
         scene.add_box(name, (8, 2, 0.2), pose((0, y, -0.1)))
@@ -655,7 +666,7 @@ def test_each_pair_has_its_own_friction_and_gradient():
 
 
 def test_a_step_has_the_largest_residual_of_its_islands():
-    """Two boxes far from each other, that two sweeps solve differently well; in either order."""
+    """Two boxes far from each other, whose residuals differ after two sweeps, in either order."""
     for hard, easy in (0, 1), (1, 0):
         simulation = Simulation(World(free_boxes(2), floor()), solver="pgs", sweeps=2)
         v = np.zeros(12)
@@ -674,7 +685,7 @@ def test_a_step_has_the_largest_residual_of_its_islands():
 
 
 def test_bounces_that_no_time_is_asked_of_are_told():
-    """After an untimed bounce a ball's position does not depend on where it was."""
+    """After an untimed bounce a ball's position does not depend on its position before."""
     world = World(ball_on_rails([1.0, 1.0]), materials={("ball0", "ball1"): Material(0.0, 1.0)})
     for bounce, expected in ("step", 1), ("automatic", 0), ("time_of_impact", 0):
         simulation = Simulation(world, bounce=bounce, dt=0.01)

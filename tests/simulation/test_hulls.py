@@ -1,5 +1,4 @@
-"""Links whose hulls overlap though their meshes do not: simulations leave them alone, and say
-so."""
+"""Links whose hulls overlap, but not their meshes: simulations warn and do not separate them."""
 
 from __future__ import annotations
 
@@ -28,8 +27,10 @@ TOLD = (
 
 @pytest.fixture
 def peg_in_slot(tmp_path):
-    """A peg that slides along the slot of a channel, inside the channel's hull; and a gate that it
-    can run into."""
+    """A peg that slides along the slot of a channel, inside the channel's hull, and a gate.
+
+    The peg can collide with the gate.
+    """
     hollow = channel()
     trimesh.Trimesh(hollow.vertices, hollow.faces, process=False).export(tmp_path / "channel.stl")
     limit = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'

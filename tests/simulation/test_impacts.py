@@ -1,5 +1,4 @@
-"""Impacts in their order: rows of balls by the laws of two, whatever the step; and no energy from
-any of them."""
+"""Impacts in their order: rows of balls follow two-body laws at any step and gain no energy."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ STEPS = [1e-4, 1e-3, 4e-3]
 
 
 def row_of(masses, restitution: float) -> World:
-    """Balls that slide along x, smooth."""
+    """Balls that slide along x without friction."""
     return World(
         ball_on_rails(masses),
         materials=dict.fromkeys(
@@ -34,8 +33,11 @@ def row_of(masses, restitution: float) -> World:
 
 
 def at_once(closing, admittance, restitution: float) -> np.ndarray:
-    """Impulses by which all of these come back as fast as they came, or faster without one
-    (Newton)."""
+    """Impulses of simultaneous impacts by Newton's law.
+
+    Each pair separates with `restitution` times its closing velocity, or faster and without an
+    impulse.
+    """
     for pushes in itertools.product([True, False], repeat=len(closing)):
         on = np.array(pushes)
         f = np.zeros(len(closing))
@@ -46,9 +48,10 @@ def at_once(closing, admittance, restitution: float) -> np.ndarray:
 
 
 def by_events(masses, x, v, restitution: float, end: float) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and velocities by events, one hit after the other; simultaneous hits are one.
+    """Positions and velocities from event-driven simulation, one impact after the other.
 
-    All of them are faster than the threshold, or the law is another.
+    Simultaneous impacts count as one. All impacts must be faster than the threshold, below which
+    another law applies.
     """
     x, v, time = np.array(x, float), np.array(v, float), 0.0
     J = np.diff(np.eye(len(x)), axis=0)
@@ -109,7 +112,7 @@ def test_a_row_of_balls_is_hit_one_after_the_other(masses, restitution, dt, solv
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 @pytest.mark.parametrize("dt", STEPS)
 def test_as_many_leave_as_come(dt, solver):
-    """Newton's cradle of five balls that touch: the others stand."""
+    """In Newton's cradle of five touching balls, the others stand still."""
     simulation = Simulation(row_of([1] * 5, 1.0), dt=dt, solver=solver)
     for coming in 1, 2, 3, 4:
         x = np.arange(5) * 2 * RADIUS
@@ -135,8 +138,10 @@ def test_what_does_not_bounce_goes_on_together(gap, dt, solver):
 
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_where_the_last_ball_is_has_the_gradient_of_continuous_time(solver):
-    """By where and how fast each was, whatever the length of a step: equal elastic balls hand on
-    what they have."""
+    """The gradient is with respect to initial positions and velocities, at any length of a step.
+
+    Equal elastic balls pass on their velocities.
+    """
     for dt in 1e-3, 4e-3, 0.1:
         simulation = Simulation(row_of([1, 1, 1], 1.0), dt=dt, solver=solver)
         steps = round(0.4 / dt)
@@ -163,20 +168,22 @@ def point() -> ModelBuilder:
 
 
 def errors(of_steps, expected, counts=(100, 400, 1600)) -> list[float]:
-    """Errors at several lengths of a step, each a quarter of the one before."""
+    """Errors for several step counts. Each count is four times the one before."""
     return [float(np.abs(of_steps(n) - expected).max()) for n in counts]
 
 
 def test_a_bounce_on_the_ground_has_the_gradient_of_continuous_time():
-    """To first order in dt: of the end of a ball that is thrown at the ground, by where it was and
-    how fast."""
+    """Gradient of the end of a ball thrown at the ground, to first order in dt.
+
+    It is with respect to initial positions and velocities.
+    """
     scene, end = Scene("ground"), 0.6
     scene.add_half_space("ground")
     world = World(point().build(), scene, materials={("ball", "ground"): Material(0.0, 0.9)})
     height, down = 0.5, -1.0
     fast = np.sqrt(down**2 + 2 * G * height)
     hit = (down + fast) / G
-    # z = e v (T - t) - g (T - t)^2 / 2 with v and t those of the hit.
+    # z = e v (T - t) - g (T - t)^2 / 2 with v and t of the impact.
     by_height = 0.9 * (G / fast) * (end - hit) + (1 / fast) * (-0.9 * fast + G * (end - hit))
     by_speed = 0.9 * (down / fast) * (end - hit) + (1 + down / fast) / G * (
         -0.9 * fast + G * (end - hit)
@@ -198,7 +205,7 @@ def test_a_bounce_on_the_ground_has_the_gradient_of_continuous_time():
 
 
 def test_ground_and_wall_have_the_gradient_of_continuous_time():
-    """Elastic ones: what is mirrored at both flies on, and so do its gradients."""
+    """Ground and wall are elastic. The ball flies on mirrored at both, and so do its gradients."""
     scene, end = Scene("room"), 0.5
     scene.add_half_space("ground")
     scene.add_half_space("wall", pose((1.0, 0, 0), rpy=(0, -np.pi / 2, 0)))
@@ -229,8 +236,10 @@ def test_ground_and_wall_have_the_gradient_of_continuous_time():
 
 
 def test_two_balls_under_control_have_the_gradient_of_continuous_time():
-    """By the force on the first one at each time: before the hit, and after it, when it counts no
-    more."""
+    """Gradient with respect to the force on the first ball at each time.
+
+    After the impact the force has no effect.
+    """
     end = 1.0
     world = row_of([1.0, 1.0], 1.0)
 
@@ -247,7 +256,7 @@ def test_two_balls_under_control_have_the_gradient_of_continuous_time():
         bar[-1, 1] = 1
         return motion.vjp(bar, 0 * bar).tau[:: steps // 20, 0] / dt
 
-    # x = 0.75 t^2 + (1 - cos 3 t) / 9 until 0.3; then the second has v(t_c).
+    # x = 0.75 t^2 + (1 - cos 3 t) / 9 until 0.3. Then the second ball moves at v(t_c).
     low, high = 0.0, end
     for _ in range(60):
         hit = 0.5 * (low + high)
@@ -266,8 +275,10 @@ def test_two_balls_under_control_have_the_gradient_of_continuous_time():
 
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_friction_of_an_impact_goes_along_the_one_motion_that_its_point_has(solver):
-    """A ball on a hinge that leans, met 5 cm above the floor: where its own point moves, not the
-    floor's below it."""
+    """A ball on a leaning hinge, 5 cm above the floor at the impact.
+
+    Friction follows the motion of the ball's own point, not of the point below it on the floor.
+    """
     axis, arm = np.array([1.0, 2.0, 0.5]) / np.sqrt(5.25), np.array([0.5, 0.1, 0.0])
     builder = ModelBuilder("leaning")
     builder.add_link("root")
@@ -287,11 +298,11 @@ def test_friction_of_an_impact_goes_along_the_one_motion_that_its_point_has(solv
     normal, friction = impact.rows
     (contact,) = step.contacts
     assert contact.gap == pytest.approx(0.05)
-    # The point of the ball that is nearest, and how the hinge moves it.
+    # The nearest point of the ball, and its motion about the hinge.
     motion = np.cross(axis, arm - (0, 0, RADIUS))
     along = np.array([*motion[:2], 0.0]) / np.linalg.norm(motion[:2])
     assert motion[2] < 0
     assert abs(friction.direction @ along) == pytest.approx(1, abs=1e-12)
     assert abs(friction.impulse) == pytest.approx(0.3 * normal.impulse, rel=1e-12)
     below = np.cross(axis, arm - (0, 0, RADIUS + 0.05))
-    assert abs(along @ below) / np.linalg.norm(below[:2]) < 1 - 1e-3  # of another direction
+    assert abs(along @ below) / np.linalg.norm(below[:2]) < 1 - 1e-3  # has another direction

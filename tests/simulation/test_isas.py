@@ -1,4 +1,4 @@
-"""Steps and their Jacobians are the same to the bit on every instruction set: nothing is fused."""
+"""Steps and their Jacobians have the same bits on every instruction set, without fusing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Parameters by name: what the table says there is has gradients, directions and values that agree
-with the step.
+"""Parameters by name: gradients, directions and values agree with the step.
 
-Kinds and owners come from the table alone. A kind that is added to it is judged here as soon as a
+Kinds and owners come from the engine's table alone. A kind added there is tested here as soon as a
 world has one.
 """
 
@@ -38,22 +37,21 @@ from harness.ridders import one_sided, ridders
 SOLVERS = _engine.row_solvers
 KINDS = tuple(everything()[0].parameters.kinds)
 TWISTS = ("pose", "frames", "placement")
-LENGTHS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # of differences, as parts of a unit
-# Of derivatives; of those by what has lengths differences are of shorter steps, over which the same
-# features touch.
+LENGTHS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # of differences, relative to a unit
+# Tolerances of derivatives. For owners with lengths, differences are over shorter steps, in which
+# the same features touch.
 BAR, BAR_OF_LENGTHS = 1e-8, 1e-7
 HAVE_LENGTHS = ("object", "vertex", "closure", "joint", "link")
-# The loss has terms of 18 in all, and velocities and positions of their own solutions, whose parts
-# cancel: it is rounded by 1e-14 (measured: 3e-16 to 7e-15 at most, along what does not count).
-# Where the formula changes early, differences are over parts of 1e-4 of a unit.
+# The terms of the loss add up to 18. Velocities and positions come from separate solutions, whose
+# parts cancel. So the loss is rounded by 1e-14 (measured: 3e-16 to 7e-15 at most, along directions
+# without effect). Where the formula changes early, differences are over 1e-4 of a unit.
 ROUNDING_OF_LOSS = 1e-14
 ROUNDING = 3e-11
-SMALL = 1e-6  # of the largest derivative by a kind: what has less is moved together
+SMALL = 1e-6  # relative to a kind's largest derivative: smaller ones are moved together
 
 
 class Step:
-    """One step, and a loss of all that comes out of it that weighs positions and velocities
-    alike."""
+    """One step, and a loss of all its results that weighs positions and velocities alike."""
 
     def __init__(self, simulation, state, control):
         self.simulation, self.state, self.control = simulation, state, control
@@ -69,7 +67,7 @@ class Step:
         self.values, self.by = self.simulation.parameters, gradient.parameters
 
     def change(self, simulation):
-        """(1,) of the loss; None where the step is by another formula."""
+        """Change of the loss (1,), or None where the step follows another formula."""
         if simulation.linearize(self.state, self.control).signature != self.signature:
             return None
         end = simulation.step(self.state, self.control)
@@ -77,8 +75,10 @@ class Step:
         return np.array([self.q_bar @ moved + self.v_bar @ (end.v - self.end.v)])
 
     def along(self, key, direction):
-        """t -> change of the loss with the parameter moved by t times a direction; None where it
-        cannot be there."""
+        """Function of t: change of the loss with a parameter moved by t times a direction.
+
+        It returns None where the parameter cannot have that value.
+        """
 
         def moved(t):
             try:
@@ -95,10 +95,12 @@ class Step:
         return self.q_bar @ along.q + self.v_bar @ along.v
 
     def units(self, kind):
-        """What each number of a kind is changed by; zero where it is no number that can be greater
-        and less."""
+        """Unit by which each number of a kind is changed.
+
+        It is zero for numbers that cannot both grow and shrink.
+        """
         values, least = self.values[kind], self.values.kinds[kind].least
-        # A link without moments cannot have a little of one of them.
+        # A link without moments of inertia cannot have a small value in one of them.
         usual = np.where(values == 0, float(kind != "inertia"), np.abs(values))
         return np.where(
             np.isfinite(values) & (values > least), 1.0 if kind in TWISTS else usual, 0.0
@@ -106,8 +108,10 @@ class Step:
 
 
 def differentiated(change, enough):
-    """By differences of all lengths at which the step is by one formula, until some are seen to be
-    exact enough."""
+    """Differentiate by differences of decreasing length until one estimate is exact enough.
+
+    Only lengths over which the step has one formula count.
+    """
     best = None
     for length in LENGTHS:
         found = ridders(change, length)
@@ -126,8 +130,10 @@ def step(solver):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_gradients_and_directions_are_differences(solver, kind):
-    """By each owner that counts along a random direction of its numbers, and by all others at
-    once."""
+    """Derivatives along random directions.
+
+    Each owner with an effect has a direction of its own. All others share one.
+    """
     own, rng = step(solver), np.random.default_rng(5)
     units = own.units(kind)
     direction = units * rng.uniform(0.5, 1, units.shape) * rng.choice([-1, 1], units.shape)
@@ -156,8 +162,10 @@ def test_gradients_and_directions_are_differences(solver, kind):
 
 
 def test_of_a_robot_with_a_floating_base_they_are_differences():
-    """By all that is of one kind at once, the placement of the base too; it slides on what feet are
-    on the floor."""
+    """All numbers of a kind change at once, including the placement of the base.
+
+    The robot slides on those feet that touch the floor.
+    """
     model, scene = robosim.load_robot("quadruped", base="floating"), floor()
     motors = {name: Motor(20.0, 1.0) for name in model.joint_names if "thigh" in name}
     q, rng = np.array(model.neutral()), np.random.default_rng(14)
@@ -191,7 +199,7 @@ def test_of_a_robot_with_a_floating_base_they_are_differences():
 
 
 def test_at_the_end_of_its_range_a_derivative_is_of_the_side_that_there_is():
-    """Such as damping that is zero, and links without mass."""
+    """Examples are zero damping and links without mass."""
     own, judged = step("lcp"), []
     for kind, by in own.by.items():
         at_end = (own.values[kind] == own.values.kinds[kind].least) & (by != 0)
@@ -205,7 +213,7 @@ def test_at_the_end_of_its_range_a_derivative_is_of_the_side_that_there_is():
             1
         ]  # neither too long nor lost in rounding
         terms = np.where(at_end, by * way, 0.0)
-        # Of fourth order; and 1e-14, to which the loss is rounded, over 1e-5.
+        # Of fourth order, plus 1e-14, to which the loss is rounded, over 1e-5.
         assert found == pytest.approx(terms.sum(), rel=0, abs=1e-8 * np.abs(terms).sum() + 1e-9), (
             kind
         )
@@ -257,8 +265,7 @@ def test_links_that_are_alone_have_the_gradient_of_their_body_to_the_bit():
 
 @pytest.mark.parametrize("robot", ["everything", "quadruped", "ur5_gripper", "panda"])
 def test_bodies_are_the_sums_of_links_as_the_builder_adds_them(robot):
-    """Each link a little heavier, longer and rounder: also as those of a model that is built
-    anew."""
+    """Each link becomes a little heavier, longer and rounder, also in a model that is rebuilt."""
     model = own_model() if robot == "everything" else robosim.load_robot(robot, base="described")
     rng = np.random.default_rng(9)
     simulation = Simulation(World(model))
@@ -271,7 +278,7 @@ def test_bodies_are_the_sums_of_links_as_the_builder_adds_them(robot):
     changed = simulation.with_parameters(changes)
     again = pickle.loads(pickle.dumps(changed.model))
     for a, b in zip(again._engine.inertias[1:], changed.model._engine.inertias[1:], strict=True):
-        # Sums of some ten numbers of one size.
+        # Sums of about ten numbers of the same size.
         assert a.mass == pytest.approx(b.mass, rel=1e-14)
         np.testing.assert_allclose(a.com, b.com, rtol=0, atol=1e-14)
         np.testing.assert_allclose(a.I_com, b.I_com, rtol=0, atol=1e-14 * np.abs(a.I_com).max())
@@ -340,12 +347,12 @@ def state_after(simulation, own):
 
 
 def other_values(own, rng):
-    """Of all kinds, near to those that there are."""
+    """Values of all kinds, close to the present ones."""
     found = {}
     for kind, x in own.values.items():
         spread = 1e-3 * rng.uniform(-1, 1, x.shape)
         found[kind] = spread if kind in TWISTS else np.where(np.isfinite(x), x * (1 + spread), x)
-    # As of bodies that there can be.
+    # Moments of inertia remain physically valid.
     of_links = 1 + 1e-3 * rng.uniform(size=(len(found["inertia"]), 1))
     return found | {"inertia": own.values["inertia"] * of_links}
 
@@ -372,7 +379,7 @@ def test_other_values_are_those_that_were_told_and_the_original_is_untouched(sol
     assert state_after(own.simulation, own) == before
     for kind, x in own.simulation.parameters.items():
         np.testing.assert_array_equal(x, kept[kind])
-    # Scales are of the sizes; vertices are told after them.
+    # Scales multiply the sizes. Vertices are set after the scales.
     moved = {*TWISTS, "scale", "sizes", "vertices"}
     for kind, x in changed.parameters.items():
         if kind not in moved:
@@ -425,7 +432,7 @@ def test_gradients_are_pickled_with_their_names():
         np.testing.assert_array_equal(again[key], own.by[key])
 
 
-# Beside worlds that are built anew
+# Compared with rebuilt worlds
 
 HAND = pose((0.3, 0.05, 0), rpy=(0.3, -0.2, 0.5))
 GRIP = pose((0.1, 0, 0.02), rpy=(0, 0.4, 0.1))
@@ -441,8 +448,7 @@ def built(
     stiffness=2.0, rest=0.1, armature=0.02, dry=0.05,
     gravity=(0, 0, -9.8), dt=2e-3, pin=PIN, law=(0.01, -0.5), skin=SKIN, rounding=0.0,
 ):  # fmt: skip
-    """An arm over a wall, with a hand that is welded to it and holds two fingers; a stone on two
-    steps."""
+    """An arm over a wall, whose welded hand has two fingers, and a stone on two steps."""
     builder = ModelBuilder("arm")
     builder.add_link("root")
     builder.add_link("arm", mass=1.0, com=(0.1, 0, 0.01), inertia=0.01 * np.diag([1, 1.5, 1.2]))
@@ -485,7 +491,7 @@ def built(
 
 
 def twisted(*twists):
-    """(4, 4) of twists [linear; angular] one after the other: series of matrix exponentials."""
+    """Pose (4, 4) of a sequence of twists [linear; angular]: series of matrix exponentials."""
     X = np.eye(4)
     for x, y, z, a, b, c in twists:
         A = np.array([[0, -c, b, x], [c, 0, -a, y], [-b, a, 0, z], [0, 0, 0, 0]])
@@ -498,8 +504,7 @@ def twisted(*twists):
 
 
 def ends_of(simulation):
-    """Where 20 steps lead, all on the way: it turns down on the wall, the stone falls on the
-    steps."""
+    """States along 20 steps. The arm turns down onto the wall, and the stone falls on the steps."""
     q = np.array(simulation.model.neutral())
     first = simulation.model.position_names.index("free/x")
     q[first + 1 : first + 3] = 0.45, -0.038
@@ -552,7 +557,7 @@ def test_a_changed_world_is_the_one_that_is_built_anew(name):
     changes, by_hand = BY_HAND[name]
     made = built()
     changed, anew = ends_of(made.with_parameters(changes)), ends_of(built(**by_hand))
-    # Rounding of 1e-16, over 20 steps in which contacts turn velocities of 1 around.
+    # Rounding of 1e-16, amplified over 20 steps in which contacts reverse velocities of 1.
     np.testing.assert_allclose(changed, anew, rtol=0, atol=1e-11)
     assert np.abs(changed - ends_of(made)).max() > 1e-6
 
@@ -570,7 +575,7 @@ def test_the_world_to_be_changed_touches_all_that_there_is():
 
 
 def test_twists_are_from_where_things_are():
-    """One after the other as those of one world; together by more than half a turn, too."""
+    """Two twists in sequence equal those of one world, also with more than half a turn in all."""
     wide = np.array([1e-3, 0, 2e-3, 0, 0, 2.5]), np.array([0, 2e-3, 0, 0.03, 0, 2.0])
     for twists in (TWIST, SECOND), (TWIST, -TWIST), wide:
         changed = built()
@@ -634,8 +639,8 @@ def test_balances_and_replays_are_of_the_changed_world(substeps):
     free = Simulation(World(free_things()))
     heavier = free.with_parameters({("mass", "lid"): 0.9, ("com", "lid"): [0.02, 0.1, 0]})
     state = heavier.state(v=[1.0, 0.5, -0.3, 0, 0, 0])
-    # What moves freely has the momentum that gravity gives it: by links here, by the engine's
-    # bodies in the step.
+    # Gravity alone determines the momentum of free bodies. It is summed over links here, and over
+    # the engine's bodies in the step.
     np.testing.assert_allclose(
         heavier.linearize(state).balance().momentum_rest[:3], 0, rtol=0, atol=1e-14
     )
@@ -657,7 +662,7 @@ def free_things():
     return builder.build()
 
 
-# What there is not
+# Invalid names and values
 
 
 @pytest.mark.parametrize(("changes", "text"), [

@@ -1,5 +1,4 @@
-"""What is hard for contact solvers: stacks, masses far apart, rows that depend on each other,
-friction that jams."""
+"""Hard problems of contact solvers: stacks, large mass ratios, redundant rows, jamming friction."""
 
 from __future__ import annotations
 
@@ -59,19 +58,19 @@ def test_a_row_of_dominoes_falls(solver, n):
     )
     q = np.concatenate([[0.1 * i, 0, 0.1, 0, 0, 0, 1] for i in range(n)])
     v = np.zeros(6 * n)
-    v[0], v[4] = 0.3, 3.0  # the first is pushed over
+    v[0], v[4] = 0.3, 3.0  # push the first one over
     state, rough = simulation.state(q, v), 0
     for _ in range(900):
         state = simulation.step(state)
-        # Dominoes that lie on each other and all but slide: classes of `lcp` go in circles, and it
-        # has the solution of `convex`, five times, with bounds of friction that are off by 2e-8.
+        # Dominoes lie on each other and almost slide. In five steps the modes of `lcp` cycle, and
+        # it returns the solution of `convex`, with bounds of friction that are off by 2e-8.
         is_rough = state.report.status == StepStatus.rough
         assert is_rough or state.report.status <= StepStatus.basic
         assert state.report.residual <= (1e-7 if is_rough else 1e-12)
         rough += is_rough
     assert rough <= (10 if solver == "lcp" else 0)
-    # From the last one on the floor back, each leans on the next: an axis that stood up lies by 60
-    # degrees or more.
+    # From the last one on the floor backwards, each domino leans on the next. Axes that were
+    # vertical have turned by 60 degrees or more.
     x, y = state.q.reshape(n, 7)[:, 3:5].T
     assert (1 - 2 * (x**2 + y**2) < cos(np.radians(60))).all()
 
@@ -80,8 +79,10 @@ def test_a_row_of_dominoes_falls(solver, n):
 @pytest.mark.parametrize("mu", [0.5, 1.0, 2.0, 3.0])
 @pytest.mark.parametrize("direction", [1.0, -1.0])
 def test_a_rod_that_jams_is_no_failure(mu, direction, solver):
-    """Painleve's: a rod that slides on its tip, where rigid friction has no solution in forces, but
-    one in impulses."""
+    """Painleve's rod that slides on its tip.
+
+    Rigid friction has no solution in forces there, but one in impulses.
+    """
     builder = ModelBuilder("rod")
     builder.add_link("root")
     builder.add_link("rod", mass=1.0, inertia=np.diag([1 / 12, 1 / 12, 1e-3]))
@@ -103,7 +104,7 @@ def test_a_rod_that_jams_is_no_failure(mu, direction, solver):
         now = (
             0.5 * state.v[:3] @ state.v[:3] + 0.5 * (w**2 @ [1 / 12, 1 / 12, 1e-3]) + G * state.q[2]
         )
-        # A step adds at most what the explicit part of the spin's equation does.
+        # A step adds at most the error of the explicit part of the spin's equation.
         assert energy is None or now < energy + 1e-2
         energy = now
 

@@ -1,5 +1,4 @@
-"""Overlaps, joints beyond limits and open closures, taken back by the position: they go away, and
-leave no velocity."""
+"""Overlaps, joints beyond limits and open closures are corrected without adding velocity."""
 
 from __future__ import annotations
 
@@ -38,15 +37,15 @@ def test_what_begins_in_the_floor_comes_to_rest_on_it(solver, depth, dt, bounce)
     assert (np.diff(heights) > -1e-12).all()  # it only rises,
     assert heights.max() < 1e-9  # never above the floor,
     assert abs(heights[-1]) < 1e-8
-    assert np.abs(run.v).max() < 1e-12  # and has no velocity: rounding
-    # At most at the recovery's speed.
+    assert np.abs(run.v).max() < 1e-12  # and has no velocity except rounding
+    # The speed is at most the recovery speed.
     assert (np.diff(heights) / dt).max() <= 1.0 + 1e-9
 
 
 @pytest.mark.parametrize("solver", ALL)
 @pytest.mark.parametrize(("drop", "dt"), [(0.5, 1e-3), (0.5, 4e-3), (2.0, 1e-3), (2.0, 1e-4)])
 def test_what_lands_does_not_rebound(drop, dt, solver):
-    """Faster than margin / dt, so that it is met within a step and stopped where it touches."""
+    """The box is faster than margin / dt. It is found within a step and stopped at the surface."""
     simulation = Simulation(box(drop, Material(0.5)), dt=dt, solver=solver)
     run = simulation.rollout(simulation.state(), round((np.sqrt(2 * drop / 9.81) + 0.3) / dt))
     landed = int(run.v[:, 2].argmin())
@@ -55,14 +54,14 @@ def test_what_lands_does_not_rebound(drop, dt, solver):
     assert abs(run.q[-1, 2] - 0.05) < 1e-6
     model = simulation.model
     energy = model.kinetic_energy(run.q, run.v) + model.potential_energy(run.q)
-    raised = 9.81 * (0.05 - run.q[:, 2].min())  # what the position takes back lifts it
+    raised = 9.81 * (0.05 - run.q[:, 2].min())  # position correction lifts it
     assert max(energy) - energy[0] < 1e-3 * energy[0]
     assert np.diff(energy)[landed:].max() <= raised + 1e-9
 
 
 @pytest.mark.parametrize("solver", ALL)
 def test_what_bounces_keeps_to_its_restitution(solver):
-    """Half a step's weight later, velocities being those in the middles of steps."""
+    """The impact is half a step of gravity later: velocities are those in the middle of steps."""
     world = box(-2e-3, Material(0.5, restitution=0.5))
     for bounce in "step", "automatic":
         simulation = Simulation(world, solver=solver, bounce=bounce)
@@ -100,7 +99,7 @@ def test_it_is_no_faster_than_asked_for(solver):
 
 
 def linked() -> World:
-    """Two carts that shall be at one place, and a third that follows the second."""
+    """Two carts that a closure keeps at one place, and a third that follows the second."""
     builder = rail()
     for name in ("y", "z"):
         builder.add_link(name, mass=2.0, inertia=0.01 * np.eye(3))
@@ -121,8 +120,7 @@ def test_what_has_come_apart_comes_together_and_stands_still(solver):
 
 
 def in_the_floor(simulation: Simulation, seed: int):
-    """A state of a quadruped whose lowest foot is some millimeters deep in the floor, and what
-    drives it."""
+    """State and control of a quadruped whose lowest foot is 2 to 10 mm deep in the floor."""
     rng = np.random.default_rng(seed)
     model = simulation.model
     q = np.array(simulation.world.start)
@@ -139,8 +137,10 @@ def in_the_floor(simulation: Simulation, seed: int):
 @pytest.mark.parametrize("solver", ["lcp", "pgs"])
 @pytest.mark.parametrize("seed", range(3))
 def test_all_derivatives_are_differences(seed, solver, bounce):
-    """Jacobians, gradient and tangent by state, control and a few parameters, of a walker that
-    stands in the floor."""
+    """Jacobians, gradient and tangent with respect to state, control and a few parameters.
+
+    The quadruped stands in the floor.
+    """
     walker = robosim.load_robot("quadruped", base="floating")
     world = World(walker, FLOOR, q="standing")
     simulation = Simulation(world, solver=solver, bounce=bounce, dt=2e-3, substeps=1 + seed % 2)
@@ -181,7 +181,7 @@ def test_all_derivatives_are_differences(seed, solver, bounce):
         if there.signature == step.signature == back.signature:
             change = model.difference(back.state.q, there.state.q), there.state.v - back.state.v
             errors.append(np.abs(np.array(change) / (2 * h) - product).max())
-    # Differences of a step of rounding 1e-16 over 1e-6, and their own error.
+    # Rounding of 1e-16 over differences of 1e-6, and the error of the differences.
     assert errors
     assert min(errors) < 1e-7 * size
 

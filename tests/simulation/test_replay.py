@@ -1,5 +1,4 @@
-"""Replays: states of the run to the bit, at a steady rate, with the forces that act in the steps
-from there."""
+"""Replays: states of the run to the bit, at a steady rate, with the forces of the next steps."""
 
 from dataclasses import replace
 from itertools import chain
@@ -25,7 +24,7 @@ def box():
 
 @pytest.fixture(scope="module")
 def falling(box):
-    """Falls askew, tumbles, slides."""
+    """The box falls askew, tumbles and slides."""
     return box.rollout(box.state([0, 0, 0.25, 0.2, 0.1, 0, 0.97468], [1.0, 0.3, 0, 0, 2.0, 0]), 700)
 
 
@@ -46,7 +45,8 @@ def test_states_are_those_of_the_run_with_what_acts_there(box, falling, rate):
     same_contacts(
         replay.contacts, [box.linearize(box.state(falling.q[i], falling.v[i])).contacts for i in at]
     )
-    # As many as asked for, as evenly as whole steps allow; never more than there are.
+    # There are as many states as requested, or as many as the run has. Gaps are as even as whole
+    # steps allow.
     gaps = np.diff(at)
     assert gaps.max() - gaps.min() <= 1
     assert len(at) == min(round(np.ceil(0.7 * rate)), 700) + 1
@@ -79,7 +79,7 @@ def test_long_runs_are_thinned():
     times = np.arange(1_000_001) * 1e-3
     at = spread(times, 60.0)
     assert (len(at), at[0], at[-1]) == (MAX_STATES, 0, 1_000_000)
-    # Whatever the rounding of times that were added up, a second at 60 Hz has 60 gaps.
+    # A second at 60 Hz has 60 gaps, despite the rounding of times that were added up.
     assert len(spread(np.add.accumulate(np.full(1001, 1e-3)), 60.0)) == 61
     assert spread(np.zeros(1), 60.0).tolist() == [0]
 

@@ -1,5 +1,4 @@
-"""Gradients of whole runs: many at once, any number of threads, states kept or made again,
-Jacobians along them."""
+"""Gradients and Jacobians of rollouts: batches, numbers of threads, states kept or recomputed."""
 
 from __future__ import annotations
 
@@ -135,7 +134,7 @@ def test_progress_is_told_and_may_end_a_run():
 
 
 def test_a_loss_sees_all_states_that_were_kept():
-    """With every third state kept: as with all kept and nothing asked of those between."""
+    """Every third state is kept. The result is as with all kept and zero gradients between."""
     simulation, state = sliding_box()
     rng = np.random.default_rng(9)
     few, all_states = simulation.rollout(state, 20, interval=3), simulation.rollout(state, 20)
@@ -149,15 +148,17 @@ def test_a_loss_sees_all_states_that_were_kept():
 
 
 def test_states_and_controls_broadcast():
-    """Each entry of the leading axes is a run by itself, to the bit, and so are its gradient and
-    Jacobians."""
+    """Each entry of the leading axes is a separate run, also in its gradient and Jacobians.
+
+    The results agree to the bit.
+    """
     simulation = Simulation(World(free_boxes(1), floor()))
     rng = np.random.default_rng(3)
     q, v = np.array([resting(0.05), resting(0.5)]), rng.normal(size=(3, 1, 6))
     for tau in (
-        rng.normal(size=6),  # of all steps and runs
-        rng.normal(size=(20, 6)),  # of all runs
-        rng.normal(size=(2, 1, 6)),  # of all steps
+        rng.normal(size=6),  # for all steps and runs
+        rng.normal(size=(20, 6)),  # for all runs
+        rng.normal(size=(2, 1, 6)),  # for all steps
         rng.normal(size=(3, 1, 20, 6)),
         rng.normal(size=(3, 2, 20, 6)),
     ):
@@ -280,8 +281,10 @@ def test_only_the_jacobians_that_are_asked_for():
 
 @pytest.mark.parametrize("substeps", [1, 2])
 def test_jacobians_along_a_run_are_those_of_its_steps(substeps):
-    """To the bit, for any number of threads and whichever states were kept; a box lands, slides and
-    turns."""
+    """Jacobians agree to the bit, for any number of threads and whichever states were kept.
+
+    A box lands, slides and turns.
+    """
     simulation = Simulation(
         World(free_boxes(1), floor(), materials={"floor": Material(0.4), "box0": Material(0.4)}),
         substeps=substeps,
@@ -307,7 +310,7 @@ def test_jacobians_along_a_run_are_those_of_its_steps(substeps):
     partly = motion.jacobians("v")
     assert partly.q.shape == (steps, 2, 6, 0)
     np.testing.assert_array_equal(partly.v, found.v)
-    assert not told  # in fewer steps than it is asked after
+    assert not told  # there are fewer steps than between two reports
 
 
 def test_jacobians_along_a_run_can_be_stopped():

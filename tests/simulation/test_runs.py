@@ -1,5 +1,4 @@
-"""Runs of a robot that has everything: each is its steps, and its gradient their sum, number by
-number."""
+"""Runs of a robot with everything: each equals its steps, and its gradient is their sum."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ STEPS = 33
 
 
 def robot():
-    """A floating box with a spike, an arm and a slide: q has one number more than v."""
+    """A floating box with a spike, an arm and a slide. n_q is n_v + 1."""
     builder = ModelBuilder("robot")
     builder.add_link("root")
     builder.add_link("base", mass=2.0, com=(0.01, 0.02, 0), inertia=np.diag([0.02, 0.03, 0.04]))
@@ -77,8 +76,7 @@ def simulation():
 
 
 def starts_and_controls(simulation, count):
-    """Near the floor, some joints beyond their limits; every run and step is driven by numbers of
-    its own."""
+    """Starts near the floor, some with joints beyond limits, and controls of each run and step."""
     rng = np.random.default_rng(1)
     model = simulation.model
     starts, controls = [], []
@@ -109,7 +107,7 @@ def at_step(control, i):
 
 
 def parameters(gradient):
-    """All that is not of the state or of the controls."""
+    """Gradients with respect to everything except state and control."""
     return dict(gradient.parameters)
 
 
@@ -144,14 +142,14 @@ def test_a_run_and_its_gradient_are_the_sum_of_its_steps_in_every_number(simulat
         assert whole.causes == causes
         found = {name: x != 0 for name, x in parameters(whole).items()}
         seen = found if seen is None else {name: seen[name] | found[name] for name in found}
-    # A test of sums is worth what it sums: every kind of number had a gradient.
-    of_closures = "frames", "coefficients"  # it has none
+    # The sums are only tested if every kind of number has a nonzero gradient.
+    of_closures = "frames", "coefficients"  # the world has no closures
     assert all(x.any() for name, x in seen.items() if name not in of_closures)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_runs_longer_than_threads_go_without_a_look_are_each_one_by_itself(simulation, threads):
-    """Of 70 runs one thread takes 14 steps at a time, three take 41."""
+    """With 70 runs one thread takes 14 steps at a time, and three threads take 41."""
     count = 70
     starts, controls = starts_and_controls(simulation, count)
     n_v = simulation.model.n_v

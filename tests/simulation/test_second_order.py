@@ -1,5 +1,4 @@
-"""Second-order products of steps: beside those of forward dynamics and differences, and the same
-transposed."""
+"""Second-order products of steps: compared with forward dynamics and differences, and symmetric."""
 
 from __future__ import annotations
 
@@ -26,17 +25,17 @@ DRIVES = ("q", "v", "tau", "q_target", "v_target")
 
 
 def along(gradient, direction):
-    """Of a gradient, by state and control."""
+    """Product of a gradient with a direction in state and control."""
     return sum(getattr(gradient, name) @ step for name, step in direction.items())
 
 
 def sizes(gradient, direction):
-    """The same without regard to sign: what rounding is of."""
+    """Product without regard to sign, which rounding is relative to."""
     return sum(np.abs(getattr(gradient, name)) @ np.abs(step) for name, step in direction.items())
 
 
 def random_direction(rng, model, *, dt, force=1.0):
-    """Of everything, all of it moving things about as far in a step."""
+    """Random direction in state and control. Each part moves bodies about as far in a step."""
     n = model.n_v
     return {
         "q": rng.normal(size=n),
@@ -48,7 +47,7 @@ def random_direction(rng, model, *, dt, force=1.0):
 
 
 def moved(model, state, control, direction, by):
-    """State and control, along a direction."""
+    """State and control moved along a direction."""
     known = {"tau": model.n_v, "q_target": model.n_q, "v_target": model.n_v}
     drive = {
         name: (np.zeros(n) if getattr(control, name) is None else getattr(control, name))
@@ -61,7 +60,7 @@ def moved(model, state, control, direction, by):
 
 
 def quadruped(solver, **options):
-    """Standing on its motors, pushed a little."""
+    """A quadruped that stands on its motors."""
     model = robosim.load_robot("quadruped", base="floating")
     motors = {name: Motor(60, 3, limit=40) for name in model.velocity_names[6:]}
     simulation = Simulation(
@@ -111,7 +110,7 @@ def round_things(solver, **options):
 
 
 def chain():
-    """Five links on joints that nothing damps: there the step's velocity is v + dt a."""
+    """Five links on joints without damping, where the step's velocity is v + dt a."""
     rng = RNG(6)
     builder = ModelBuilder("chain")
     builder.add_link("link0")
@@ -137,7 +136,7 @@ def test_of_free_motion_they_are_those_of_forward_dynamics():
         found = simulation.linearize(simulation.state(q, v), Control(tau)).hvp(
             q_bar, v_bar, **direction
         )
-        # With q+ = q + dt v+, what is not linear of the loss is dt (v_bar + dt q_bar) . a.
+        # With q+ = q + dt v+, the nonlinear part of the loss is dt (v_bar + dt q_bar) . a.
         a_bar = simulation.dt * (v_bar + simulation.dt * q_bar)
         exact = model.forward_dynamics_hvp(q, v, tau, a_bar, dq, dv, dtau)
         for got, expected, off in zip(found.gradient[:3], exact, found.error[:3], strict=True):
@@ -164,8 +163,8 @@ def test_they_are_symmetric_where_things_touch(world, solver, options):
         for b, at_b in zip(directions[:i], products[:i], strict=True):
             size = max(sizes(at_a.gradient, b), sizes(at_b.gradient, a))
             off = abs(along(at_a.gradient, b) - along(at_b.gradient, a))
-            # They are differences of gradients, and rows of `convex` magnify rounding where they
-            # share.
+            # Products are differences of gradients. Redundant rows of `convex` share impulses,
+            # which magnifies rounding.
             assert off < (1e-6 if solver == "convex" else 1e-7) * size
             assert off < 10 * (sizes(at_a.error, b) + sizes(at_b.error, a))
 
@@ -195,7 +194,7 @@ def test_they_are_second_differences_of_steps(world, solver, options):
         near, far = (loss[k] - 2 * loss[0] + loss[-k] for k in (1, 2))
         expected = (16 * near - far) / 12 / 4e-6**2
         product = simulation.linearize(state, control).hvp(q_bar, v_bar, **direction)
-        # Rounding of the loss, some 1e-15 over 4e-6 squared.
+        # Rounding of the loss, about 1e-15, over 4e-6 squared.
         assert along(product.gradient, direction) == pytest.approx(expected, rel=1e-5, abs=1e-4)
         assert abs(expected) > 1
         compared += 1
@@ -217,7 +216,7 @@ def test_of_a_body_that_turns_far_in_a_step_they_are_in_its_axes_at_the_start():
     hessian = differences(lambda x: differences(lambda y: loss(x + y), 12, 1e-3)[0], 12, 1e-3)
     for i, unit in enumerate(np.eye(12)):
         product = simulation.linearize(state).hvp(q_bar, v_bar, q=unit[:6], v=unit[6:]).gradient
-        # Rounding of the differences, 1e-16 over 1e-3 squared, and what is left out, 1e-12.
+        # Rounding of the differences, 1e-16 over 1e-3 squared, and their truncation, 1e-12.
         assert np.allclose([*product.q, *product.v], hessian[:, i], atol=1e-8)
 
 
@@ -249,7 +248,7 @@ def test_parameters_have_mixed_derivatives(solver):
 
 
 def test_where_a_kink_is_there_is_none():
-    # Two balls that touch, and neither pushes: any motion parts them or makes them push.
+    # Two balls that touch without a force. Any motion separates them or presses them together.
     model = ball_on_rails([1, 1])
     simulation = Simulation(World(model))
     state = simulation.state([0, 0.2])

@@ -1,5 +1,4 @@
-"""Simulations as users drive them: what happens, that it can be repeated to the bit, and what is
-told."""
+"""Simulations as users run them: results, repeatability to the bit, and reports."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ def test_a_falling_box_comes_to_rest_and_is_carried():
     assert len(details.contacts) == 4
     assert {(c.A, c.B) for c in details.contacts} == {("box0/0", "floor")}
     assert {c.mode for c in details.contacts} == {"sticking"}
-    # On the floor, which is B: down.
+    # The force on the floor, which is B, points down.
     np.testing.assert_allclose(
         sum(c.force for c in details.contacts), [0, 0, -2 * G], rtol=0, atol=1e-7
     )
@@ -49,7 +48,7 @@ def test_the_same_to_the_bit_however_it_is_asked(tmp_path):
         state = simulation.step(state)
         if i == 199:
             state.save(tmp_path / "half.json")
-        if i % 50 == 0:  # asking for something else in between changes nothing
+        if i % 50 == 0:  # other calls in between change nothing
             simulation.step(start)
             np.testing.assert_array_equal(simulation.linearize(state).state.q, motion.q[i + 2])
     np.testing.assert_array_equal(state.q, motion.q[-1])
@@ -80,7 +79,7 @@ def test_two_balls_exchange_what_newton_says(masses, restitution, after, solver)
 
 
 def test_friction_of_materials_is_the_geometric_mean_unless_a_pair_has_its_own():
-    mu = 0.16  # of 0.32 and 0.08
+    mu = 0.16  # geometric mean of 0.32 and 0.08
     for materials in (
         {"floor": Material(0.32), "box0": Material(0.08)},
         {"floor": Material(9.0), "box0": Material(9.0), ("floor", "box0"): Material(mu)},
@@ -113,7 +112,7 @@ def test_motors_hold_an_arm_against_gravity_within_their_limits():
 
 
 def test_what_lies_on_a_robot_moves_with_it_and_presses_on_it():
-    """A gripper from the bundle falls on the floor: hulls, mimic joints and limits together."""
+    """A bundled gripper falls on the floor, with hulls, mimic joints and limits together."""
     gripper = robosim.load_robot("gripper_2f", base="floating")
     simulation = Simulation(World(gripper, floor(), materials={"floor": Material(0.8)}))
     q = gripper.neutral()
@@ -139,7 +138,7 @@ def test_control_c_ends_a_long_run():
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 @pytest.mark.parametrize("substeps", [1, 3])
 def test_what_numbers_do_not_hold_is_not_taken(solver, substeps):
-    """The state stays where it was, and that is what gradients are of."""
+    """The state stays unchanged, and gradients are those of the unchanged state."""
     simulation = Simulation(World(free_boxes(1), floor()), solver=solver, substeps=substeps)
     control = Control(tau=[0, 0, 0, 0, 1e20, 0])
     motion = simulation.rollout(simulation.state(resting(1.0)), 500, control)

@@ -1,4 +1,4 @@
-"""Contacts that give: their law, what they tend to, and gradients by how much they do."""
+"""Compliant contacts: their law, their limits, and gradients with respect to compliance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MASS = 3.0
 
 
 def ball(material, **options):
-    """A ball that goes up and down over a floor."""
+    """A ball that moves up and down over a floor."""
     builder = ModelBuilder("ball")
     builder.add_link("root")
     builder.add_link("ball", mass=MASS, inertia=np.eye(3))
@@ -49,7 +49,7 @@ def test_a_box_sinks_in_by_its_weight_shared_by_its_corners(solver):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_ball_on_a_spring_and_a_damper(solver):
-    """Step by step the implicit law in one number, and the period of a mass on a spring."""
+    """Every step follows the scalar implicit law. The period is that of a mass on a spring."""
     give, time, dt = 1e-4, 2e-4, 1e-4
     simulation = ball(Material(0.5, compliance=give, relaxation_time=time), dt=dt, solver=solver)
     motion = simulation.rollout(simulation.state([0.1]), 1000)
@@ -62,7 +62,8 @@ def test_a_ball_on_a_spring_and_a_damper(solver):
         np.testing.assert_allclose(
             [motion.q[k, 0] - 0.1, motion.v[k, 0]], [gap, v], rtol=0, atol=1e-13
         )
-    # About the place where it rests; damped by the law and, of the order of dt, by the step.
+    # The ball oscillates about its rest position. It is damped by the law and, to order dt, by the
+    # step.
     sunk = motion.q[:, 0] - 0.1 + MASS * G * give
     turns = np.flatnonzero(np.diff(np.sign(sunk)))
     period = 2 * np.diff(turns).mean() * dt
@@ -71,7 +72,7 @@ def test_a_ball_on_a_spring_and_a_damper(solver):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_stiffest_is_hard(solver):
-    """With the relaxation time that takes back as much of an overlap as `erp`."""
+    """The relaxation time corrects as much of an overlap as `erp`."""
     dt, erp = 1e-3, 0.2
     time = dt / erp - dt
     q, v = resting(0.049), [0.3, -0.2, -0.5, 0.4, 0, 1.0]
@@ -86,7 +87,7 @@ def test_the_stiffest_is_hard(solver):
         for m in (Material(0.5), Material(0.5, compliance=1e-13, relaxation_time=time))
     ]
     hard, soft = (s.step(s.state(q, v)) for s in ends)
-    # The hard one does so by its position alone, and its friction does not see it.
+    # The hard contact changes positions alone, without effect on its friction.
     assert soft.q[2] == pytest.approx(hard.q[2], abs=1e-5 * dt)
     assert hard.q[2] - q[2] == pytest.approx(erp * 1e-3, rel=1e-3)
     assert soft.v[2] == pytest.approx(erp * 1e-3 / dt, rel=1e-3)
@@ -102,7 +103,7 @@ def test_surfaces_give_together():
     assert both.friction == pytest.approx(np.sqrt(0.4))
     assert both.compliance == pytest.approx(4e-6)
     assert both.relaxation_time == pytest.approx(4e-3)
-    # Of what is hard nothing is in it.
+    # A hard surface contributes nothing.
     assert rubber.against(Material(0.5, relaxation_time=1.0)).numbers() == rubber.numbers()
     assert Material().against(Material()).numbers() == Material().numbers()
 
@@ -132,7 +133,7 @@ def test_two_that_bounce_and_give_are_named():
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_friction_of_what_gives_is_coulombs(solver):
-    """A box that is pushed along an axis slips beyond mu times its weight, and not below."""
+    """A box that is pushed along an axis slips above mu times its weight, and not below."""
     material = Material(0.5, compliance=1e-6, relaxation_time=1e-3)
     simulation = Simulation(
         World(free_boxes(1), floor(), materials={("box0", "floor"): material}),
@@ -150,7 +151,7 @@ def test_friction_of_what_gives_is_coulombs(solver):
 
 @pytest.mark.parametrize("bounce", ["step", "time_of_impact"])
 def test_a_run_tells_by_how_much_more_it_would_sink(bounce):
-    """Where it rests is its weight times the compliance, whatever the time it takes."""
+    """The ball rests at its weight times the compliance, whatever the relaxation time."""
     give = 1e-4
     simulation = ball(
         Material(0.5, compliance=give, relaxation_time=2e-2), margin=5e-3, bounce=bounce
@@ -179,8 +180,7 @@ def test_what_is_hard_has_no_gradient_by_how_it_would_give():
 
 
 def test_what_gives_takes_part_where_what_is_hard_contradicts_itself():
-    """A link that only turns, wedged between hard walls that overlap with it: the soft floor still
-    pushes."""
+    """A revolute link is wedged between hard walls that overlap it. The soft floor still pushes."""
     builder = ModelBuilder("wedged")
     builder.add_link("root")
     builder.add_link("bar", mass=1.0, inertia=0.1 * np.eye(3))

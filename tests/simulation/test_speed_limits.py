@@ -1,4 +1,4 @@
-"""Joints that keep the limits of their speeds."""
+"""Joints with speed limits."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def test_no_force_makes_a_joint_faster(solver):
     tau = np.array([150.0, -150.0, 150.0, -28.0, 28.0, -28.0])
     motion = arm.rollout(arm.state(), 200, Control(tau=tau))
     speed = np.abs(motion.v)
-    # Sweeps end near the solution: 500 of them to a millionth.
+    # 500 sweeps are exact to a millionth.
     assert (speed <= limit * (1 + (1e-6 if solver == "pgs" else 1e-12))).all()
     reached = np.isclose(speed[-1][:5], limit[:5], rtol=1e-6)
     assert reached.all()
-    assert speed[:, 5].max() > 10  # which has none
+    assert speed[:, 5].max() > 10  # it has no limit
     free = driven_arm(solver, speed_limits=False, sweeps=500)
     assert (
         (np.abs(free.rollout(free.state(), 200, Control(tau=tau)).v) > limit).any(axis=0)[:5].all()
@@ -38,7 +38,7 @@ def test_no_force_makes_a_joint_faster(solver):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_below_its_limit_a_joint_feels_nothing(solver):
-    """To the bit: rows that do not push stay at zero, of sweeps too."""
+    """The results agree to the bit. Impulses of inactive rows stay zero, also in sweeps."""
     arm, free = driven_arm(solver), driven_arm(solver, speed_limits=False)
     state = arm.state(v=[0.1, -0.1, 0.2, 0.3, -0.2, 0.1])
     np.testing.assert_array_equal(arm.step(state).v, free.step(state).v)
@@ -55,8 +55,10 @@ def test_what_a_limit_exerts_is_among_the_forces_of_joints():
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_what_is_beyond_its_position_limit_comes_back_at_its_speed_limit(solver):
-    """Not relaxed, as the two would contradict each other: 0.2 of 0.1 rad in 2 ms are 10 rad/s, 0.6
-    are allowed."""
+    """No status `relaxed` occurs, although the two limits would contradict each other.
+
+    A correction of 0.2 of 0.1 rad in 2 ms would be 10 rad/s, and 0.6 are allowed.
+    """
     arm = driven_arm(solver, sweeps=2000)
     arm = Simulation(
         World(
@@ -74,7 +76,7 @@ def test_what_is_beyond_its_position_limit_comes_back_at_its_speed_limit(solver)
     assert after.report.status <= StepStatus.basic
     assert (after.q - q)[1] / arm.dt == pytest.approx(-0.6, rel=1e-6)
     assert after.v[1] == pytest.approx(0, abs=1e-6)
-    # The way is that limit's alone.
+    # The speed limit alone determines the displacement.
     rng = np.random.default_rng(0)
     q_bar, v_bar = np.array([0, 1.0, 0, 0, 0, 0]) / arm.dt, np.zeros(6)
     gradient = arm.linearize(state, Control(q_target=q)).vjp(q_bar, v_bar)
@@ -92,7 +94,7 @@ def test_what_is_beyond_its_position_limit_comes_back_at_its_speed_limit(solver)
 
 
 def test_what_moves_freely_has_none():
-    """Its velocities are told in axes that turn."""
+    """Velocities of a floating base are in axes that turn."""
     robot = robosim.load_robot("quadruped", base="floating").with_limits(velocity=1.0)
     simulation = Simulation(World(robot), speed_limits=True)
     v = np.zeros(robot.n_v)

@@ -1,5 +1,4 @@
-"""Gradients by the vertices of convex meshes, against differences of simulations that are built
-anew."""
+"""Gradients in vertices of convex meshes, compared with differences of rebuilt worlds."""
 
 from __future__ import annotations
 
@@ -21,8 +20,7 @@ GROUND = pose((0.01, -0.02, 0), rpy=(0, 0, 0.4))
 
 
 def gem(seed, corners):
-    """Points about the origin in general position, all corners of their hull, which lies level on
-    one of its faces."""
+    """Vertices of a hull around the origin, in general position, with a level lowest face."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(corners, 3))
     points *= np.array([0.1, 0.13, 0.08]) / np.linalg.norm(points, axis=1, keepdims=True)
@@ -41,14 +39,14 @@ def turned(axis, angle):
     return [*np.sin(angle / 2) * np.asarray(axis) / np.linalg.norm(axis), np.cos(angle / 2)]
 
 
-# Level faces but for this: what is round leaves at them by one feature on one side and by another
-# on the other.
+# Faces are level except for this small turn. Round shapes touch level faces with different features
+# on both sides of them.
 BARELY = turned([0.5, -0.3, 0.2], 1e-3)
 SLIDES, SETTLES = [0.8, 0.3, 0, 0, 0, 1.5], [0.001, -0.002, -0.05, 0.01, 0.02, 0.001]
 
 
 def free(*shapes):
-    """Each by itself, on a floating joint."""
+    """Build bodies on floating joints."""
     builder = ModelBuilder("stones")
     builder.add_link("root")
     for i, shape in enumerate(shapes):
@@ -61,7 +59,7 @@ def free(*shapes):
 
 
 def on(ground, *shapes, **options):
-    """These over an obstacle, of which None is the half-space z <= 0."""
+    """Simulation of shapes over an obstacle. None as obstacle is the half-space z <= 0."""
     scene = Scene("ground")
     if ground is None:
         scene.add_half_space("ground")
@@ -74,10 +72,10 @@ def on(ground, *shapes, **options):
 
 
 def judged(build, vertices, q, v, *, steps=1):
-    """Compares the gradient of a random loss of the last state by all vertices, those of each mesh,
-    with differences.
+    """Compare the gradient of a random loss of the last state with differences.
 
-    Returns the simulation and the gradient by those of each mesh.
+    The gradient is with respect to the vertices of all meshes. Returns the simulation and the
+    gradient for each mesh.
     """
     simulation = build(*vertices)
     model, state = simulation.model, simulation.state(q, v)
@@ -131,7 +129,7 @@ def test_by_the_vertices_of_a_gem_on_a_floor(solver, bounce, rounding, moves):
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 @pytest.mark.parametrize("slides", [False, True])
 def test_by_the_vertices_of_a_gem_and_of_the_mesh_that_it_lies_on(solver, slides):
-    """Face on face: the vertices below turn the normal."""
+    """Faces lie on faces, so that vertices of the lower mesh turn the normal."""
     upper = gem(1, 9)
     lower = gem(2, 12) * [4, 4, -1]
     q = [0, 0, lower[:, 2].max() - upper[:, 2].min() - 1e-4, *BARELY]
@@ -145,7 +143,7 @@ def test_by_the_vertices_of_a_gem_and_of_the_mesh_that_it_lies_on(solver, slides
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 @pytest.mark.parametrize("bounce", ["step", "time_of_impact"])
 def test_by_the_vertices_of_two_edges_that_cross(solver, bounce):
-    """Two tetrahedra: the normal turns with all four ends."""
+    """Two tetrahedra, whose normal turns with all four ends of the edges."""
     lower = np.array([[0.01, -0.1, 0], [0, 0.12, 0.004], [-0.1, 0.01, -0.12], [0.11, 0.02, -0.1]])
     upper = np.array([[-0.1, 0.01, 0.003], [0.12, 0, 0], [0.01, -0.1, 0.13], [0.02, 0.11, 0.1]])
     _, found = judged(
@@ -158,7 +156,7 @@ def test_by_the_vertices_of_two_edges_that_cross(solver, bounce):
 
 @pytest.mark.parametrize("solver", ["lcp", "pgs"])
 def test_of_runs_with_substeps(solver):
-    """It slides, tips over and lands."""
+    """The gem slides, tips over and lands."""
     vertices = gem(4, 8)
     q = [0, 0, -vertices[:, 2].min() + 0.004, 0.05, 0.02, 0, np.sqrt(1 - 0.0029)]
 
@@ -219,7 +217,7 @@ def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
         (-1e-4, 1e-3, 0.05),
         (5e-4, 1e-3, 1.0),
         (5e-4, 0.2, 1.0),
-    ):  # on a face, and a corner
+    ):  # on a face, and on a corner
         turn = turned([0.5, -0.3, 0.2], angle)
         R = pose(quaternion=turn)[:3, :3]
         height = lower[:, 2].max() - (vertices @ R.T)[:, 2].min()
@@ -238,8 +236,10 @@ def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
 
 
 def test_vertices_that_keep_their_faces_flat_move_as_the_shape_does():
-    """Of a box, of whose faces each has four corners: moved, and larger, as its pose and its scale
-    say."""
+    """Moving or scaling all vertices of a box has the gradients of its pose and scale.
+
+    Each face of the box has four vertices.
+    """
     corners = np.array(
         [[x, y, z] for x in (-0.1, 0.1) for y in (-0.15, 0.15) for z in (-0.05, 0.05)]
     )

@@ -14,7 +14,7 @@ G = 9.80665  # [m/s^2]
 
 
 def free_boxes(count, size=(0.2, 0.3, 0.1), mass=2.0, name="box"):
-    """`count` boxes on floating joints, q seven and v six entries each."""
+    """`count` boxes on floating joints, with seven entries each in q and six in v."""
     x, y, z = np.square(size)
     inertia = mass / 12 * np.diag([y + z, x + z, x + y])
     builder = ModelBuilder("boxes")
@@ -44,12 +44,12 @@ def floor():
 
 
 def resting(*heights):
-    """q of boxes above each other."""
+    """Configuration q of boxes above each other."""
     return np.concatenate([[0, 0, z, 0, 0, 0, 1] for z in heights])
 
 
 def sliding_box(**options):
-    """On the floor, sliding and turning, with a motorless world: all four corners slide."""
+    """A box on the floor without motors that slides and turns, so that all four corners slide."""
     simulation = Simulation(
         World(free_boxes(1), floor(), materials={"floor": Material(0.4), "box0": Material(0.4)}),
         dt=2e-3,
