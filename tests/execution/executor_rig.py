@@ -1,5 +1,4 @@
-"""An executor and an arm that does what it is told, for tests, with short ways to write
-trajectories."""
+"""An executor and an ideal arm for tests, with short ways to write trajectories."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ each_profile = pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILE
 
 
 class Rig:
-    """An executor and an arm that is where it is told, plus an offset."""
+    """An executor and an arm that is always at the commanded position plus an offset."""
 
     def __init__(self, profile=JAZZY, at=(0.0, 0.0), now=3.0, **options):
         self.clock = ManualClock(now)
@@ -33,7 +32,7 @@ class Rig:
         return ArmState(NAMES, self.position + self.offset, self.velocity, self.clock())
 
     def step(self, cycles=1):
-        """The commands of that many cycles, (cycles, 3, n)."""
+        """Commands (cycles, 3, n) of the next cycles."""
         commands = []
         for _ in range(cycles):
             self.clock.advance(PERIOD)
@@ -43,7 +42,7 @@ class Rig:
         return np.array(commands)
 
     def send(self, *points, **fields):
-        """Submit points; the goal, which must be accepted."""
+        """Submit points as a goal, which must be accepted, and return the goal."""
         goal = self.executor.submit(
             Goal(JointTrajectory(NAMES, points, fields.pop("stamp", 0.0)), **fields)
         )
@@ -52,7 +51,7 @@ class Rig:
 
 
 def point(time, q, v=0.0, a=0.0):
-    """A knot with the same values for both joints."""
+    """Trajectory point with the same values for both joints."""
     return JointTrajectoryPoint(time, (q, q), (v, v), (a, a))
 
 

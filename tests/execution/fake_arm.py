@@ -1,7 +1,7 @@
-"""A small arm for tests: it follows exactly, its time moves when someone sleeps, and its faults are
-scripted.
+"""A small arm for tests that follows exactly and has scripted faults.
 
-It interpolates whole trajectories with the executor, and remembers every set point and position.
+Its time advances when a caller sleeps. It interpolates whole trajectories with the executor, and
+records every set point and position.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ LIMITS = TrajectoryLimits(
 
 
 def plan(goal=(1.0, -0.5), start=(0.0, 0.0), duration=2.0, limits=LIMITS, names=NAMES):
-    """A quintic from rest to rest. Its greatest speed is 1.875 and its acceleration 5.78 times
-    distance/time^k."""
+    """A quintic from rest to rest.
+
+    Its greatest speed is 1.875 distance / time, and its greatest acceleration 5.78 distance /
+    time^2.
+    """
     zero = np.zeros((2, len(names)))
     return Trajectory.from_knots(
         [0, duration], [start, goal], zero, zero, position_names=names, limits=limits
@@ -36,14 +39,16 @@ def plan(goal=(1.0, -0.5), start=(0.0, 0.0), duration=2.0, limits=LIMITS, names=
 
 
 class FakeArm:
-    """Meets Arm.
+    """Implementation of `Arm` with scripted faults.
 
     Attributes:
         script: time -> callable(arm), each called once when the time is reached.
-        delays: how much longer each sleep takes than it was asked to [s].
-        frozen: states are not renewed; missing: there are none; stuck: nothing moves; ceiling:
-        nothing gets above it;
-            drift: added to the position once more every period.
+        delays: time by which each sleep overshoots [s].
+        frozen: True if states are not renewed.
+        missing: True if there are no states.
+        stuck: True if the arm does not move.
+        ceiling: upper bound of positions.
+        drift: added to the position once more every period.
         setpoints: (time, position) of every set point.
         path: (time, position) of every period of the arm.
     """
@@ -79,8 +84,7 @@ class FakeArm:
         self._measure()
         self.executor.activate(self._state)
 
-    # -- Arm
-    # ----------------------------------------------------------------------------------------------
+    # -- Arm ---------------------------------------------------------------------------------------
 
     def clock(self):
         return self._clock()
@@ -114,8 +118,7 @@ class FakeArm:
     def close(self):
         self.stop()
 
-    # -- What happens
-    # ----------------------------------------------------------------------------------------
+    # -- Motion and measurement --------------------------------------------------------------------
 
     def set_status(self, **fields):
         self._status = dataclasses.replace(self._status, **fields)
@@ -135,8 +138,7 @@ class FakeArm:
             self._measure()
 
     def _measure(self):
-        # In reverse order and with joints that are nobody's business: everyone has to match by
-        # name.
+        # In reverse order and with joints of others, since callers have to match joints by name.
         names = (*self.extra, *reversed(self.joint_names))
         position = np.concatenate([list(self.extra.values()), self.position[::-1]])
         velocity = np.concatenate([np.zeros(len(self.extra)), self.velocity[::-1]])

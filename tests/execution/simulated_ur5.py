@@ -1,4 +1,4 @@
-"""A simulated UR5 and what the tests of simulated arms command it."""
+"""A simulated UR5 and commands for tests of simulated arms."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def arm_at(start=None, **options) -> SimulatedArm:
 
 
 def trajectory(*points, names=UR5.joint_names, stamp=0.0) -> JointTrajectory:
-    """Of (time, positions) or (time, positions, velocities)."""
+    """Trajectory of points (time, positions) or (time, positions, velocities)."""
     return JointTrajectory(names, tuple(JointTrajectoryPoint(*point) for point in points), stamp)
 
 

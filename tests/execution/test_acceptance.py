@@ -1,4 +1,4 @@
-"""Every reason to refuse a trajectory, its text, and which comes first."""
+"""Every reason to refuse a trajectory, its text, and the order of the reasons."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LIMITS = TrajectoryLimits(
 
 
 class Draft:
-    """A good trajectory that can be spoilt."""
+    """A valid trajectory that tests can spoil."""
 
     def __init__(self):
         self.names, self.stamp = ["b", "a"], 0.0
@@ -60,7 +60,7 @@ def at(point, **fields):
     return lambda draft: draft.points[point].update(fields)
 
 
-# In the order in which they are found: a trajectory with several flaws is refused for the first.
+# In the order of the checks: a trajectory with several flaws is refused for the first.
 FLAWS = (
     (RejectReason.JOINT_COUNT, names("a"), ("1 joints (a)", "2: a, b")),
     (RejectReason.JOINT_COUNT, names("a", "b", "c"), ("3 joints (a, b, c)",)),
@@ -123,7 +123,7 @@ def test_the_first_of_two_flaws_is_the_reason(first, second):
             at(2, time_from_start=2.0)(draft)
         rejection = check(draft.made(), NOW, AcceptanceRules(NAMES, limits=LIMITS))
         assert rejection is not None
-        # Flaws of points come in the order of the points, and of the fields in a point.
+        # Flaws of points are found in the order of the points, and of the fields in a point.
         pointwise = (RejectReason.SIZE, RejectReason.EFFORT, RejectReason.TIMES)
         limits = (RejectReason.NOT_FINITE, RejectReason.OUT_OF_LIMITS)
         group = next(
@@ -139,7 +139,7 @@ def test_partial_trajectories_where_they_are_allowed():
     none = check(JointTrajectory((), one.points), NOW, rules)
     assert none is not None
     assert none.reason is RejectReason.NO_JOINTS
-    # More names than joints: one of them is unknown or repeated.
+    # With more names than joints, one of them is unknown or repeated.
     many = check(
         JointTrajectory(("a", "b", "a"), (JointTrajectoryPoint(1.0, [0.5] * 3),)), NOW, rules
     )
@@ -181,7 +181,7 @@ def test_times_must_be_finite(when):
 
 
 def first_flaw(trajectory, limits):
-    """Reason and words of the first value that is not as it should be, read value by value."""
+    """Reason and words of the first invalid value, found value by value."""
     for i, p in enumerate(trajectory.points):
         for field, lower, upper in (
             ("positions", limits.lower, limits.upper),
@@ -204,8 +204,7 @@ def first_flaw(trajectory, limits):
 
 
 def test_of_many_flawed_values_the_first_is_told():
-    """Points that fill one to three fields, with none to a dozen flaws, at the limits to the last
-    bits."""
+    """Points with one to three fields, none to a dozen flaws, and values close to the limits."""
     rng = np.random.default_rng(7)
     found = set()
     odd = [math.nan, math.inf, -math.inf, 1e308, 6.0, -6.0, 1 + 0.9e-6, 1 + 1.1e-6, -1 - 1.1e-6]

@@ -1,5 +1,4 @@
-"""Each check before a motion, by the text that it gives; and that a good start passes all of
-them."""
+"""Checks before a motion by their texts, and a good start that passes all of them."""
 
 from __future__ import annotations
 
@@ -84,13 +83,13 @@ def test_an_arm_that_moves_is_not_where_it_says():
 
 
 def test_a_message_whose_first_point_comes_later_starts_where_the_arm_is():
-    """It is judged by the motion that leads there, which may be too fast."""
+    """The motion from the arm to the first point is checked. It may be too fast."""
     rest = np.zeros(2)
     near = JointTrajectory(NAMES, (JointTrajectoryPoint(2.0, [1.0, 0.0], rest, rest),))
     assert texts(near, limits=LIMITS) == []
     too_fast = JointTrajectory(NAMES, (JointTrajectoryPoint(0.5, [1.0, 0.0], rest, rest),))
     found = texts(too_fast, limits=LIMITS)
-    # A state has no acceleration, so this is a cubic: 1.5 distance / time at most, half-way.
+    # A state has no acceleration, so the motion is a cubic: at most 1.5 distance / time, half-way.
     assert found[0] == "velocity of a is 3 at 0.25 s, above its limit 2.02"
 
 
@@ -114,19 +113,18 @@ def test_joints_are_matched_by_name():
     [
         ((3.5, 0.0), 8.0, "position of a is 3.5 at 8 s, above its limit 3"),
         ((1.0, 0.0), 0.9, "velocity of a is 2.08333333 at 0.45 s, above its limit 2"),
-        # 10 / sqrt(3) distance / time^2 at 0.5 + sqrt(3) / 6 of the time; the other side is the
-        # second that is found.
+        # 10 / sqrt(3) distance / time^2 at 0.5 + sqrt(3) / 6 of the time. The limit on the other
+        # side is found second.
         ((0.4, 0.0), 0.5, "acceleration of a is -9.23760431 at 0.394338 s, below its limit -8"),
     ],
 )
 def test_limits_between_the_samples(goal, duration, text):
-    """The extremes lie between the knots, of which there are two."""
+    """The extremes lie between the only two knots."""
     trajectory = plan(goal, duration=duration)
     found = check_before_motion(motion_of(trajectory), state(), GOOD, now=10.0)
     assert found[0].reason is RejectReason.OUT_OF_LIMITS
     assert found[0].text == text
-    # As a message, judged by what a controller makes of it, a little room is left for
-    # interpolation.
+    # A message is checked by a controller's interpolation of it, with a small tolerance.
     assert check_before_motion(
         motion_of(from_trajectory(trajectory)), state(), GOOD, LIMITS, now=10.0
     )
@@ -217,7 +215,7 @@ def test_what_nobody_asks_about_may_be_nan():
     ],
 )
 def test_status(fields, text):
-    """What is bad is refused always; what is not known, when it is required."""
+    """A bad status is always refused, an unknown one only if it is required."""
     status = replace(GOOD, **fields)
     assert texts(status=status) == [text]
     unknown = next(iter(fields.values())) is None
@@ -225,8 +223,10 @@ def test_status(fields, text):
 
 
 def test_refusals_name_what_changes_the_rule():
-    """By the name that the caller gives it; where a fact is wrong that no setting changes, none is
-    named."""
+    """Refusals name the caller's setting that would allow the motion.
+
+    If no setting can allow it, none is named.
+    """
     named = replace(ALL, setting=lambda rule: f"option {rule}")
     for fields in ({"controller_active": None}, {"program_running": None}, {"safety_mode": None}):
         assert check_status(replace(GOOD, **fields), named)[0].text.endswith(
@@ -268,7 +268,7 @@ def test_continuous_joints_are_those_known_to_have_no_limit():
 
 @pytest.mark.parametrize("as_message", [False, True])
 def test_the_present_turn(as_message):
-    """Only continuous joints are moved, by whole turns, and the motion is the same."""
+    """Only continuous joints are shifted, by whole turns, and the motion stays the same."""
     given = plan((-3.0, 0.5), (-3.1, 0.0), limits=None)
     trajectory = from_trajectory(given) if as_message else given
     present = state((3.18 + 4 * math.pi, 9.0))
@@ -276,7 +276,7 @@ def test_the_present_turn(as_message):
     turned = to_present_turn(motion, present, {"a"})
     first, last = turned.position, turned.message.points[-1].positions
     assert np.array_equal(turned.followed(present).position(0.0), first)
-    # 1e-12: rounding of a turn added.
+    # 1e-12 is the rounding of an added turn.
     assert np.allclose(first, [-3.1 + 6 * math.pi, 0.0], rtol=0, atol=1e-12)
     assert np.allclose(last, [-3.0 + 6 * math.pi, 0.5], rtol=0, atol=1e-12)
     assert to_present_turn(motion, present, set()) is motion

@@ -1,5 +1,4 @@
-"""The executor, row by row of the written semantics (docs/execution.md): following, time, what it
-tells and refuses."""
+"""The executor's semantics (docs/execution.md), row by row: following, time, reports, refusals."""
 
 from __future__ import annotations
 
@@ -20,8 +19,7 @@ from robosim.execution.tolerances import ControllerTolerances
 
 from .executor_rig import NAMES, PERIOD, REACHED, Rig, each_profile, point, spline
 
-# -- Following
-# -----------------------------------------------------------------------------------------------
+# -- Following -------------------------------------------------------------------------------------
 
 
 @each_profile
@@ -32,8 +30,7 @@ def test_a_goal_is_followed_to_its_end_and_its_last_point_kept(profile):
     assert goal.status is GoalStatus.EXECUTING
     assert goal.result is None
     commands = rig.step(130)
-    # Taken over in the first cycle; commands are for the end of the cycle where the profile looks
-    # ahead.
+    # The goal starts in the first cycle. With a look-ahead, commands are for the end of the cycle.
     ahead = PERIOD if profile.command_lookahead else 0.0
     want = spline(*points)
     for k, command in enumerate(commands):
@@ -96,7 +93,7 @@ def test_a_stamp_says_when_it_starts(delay):
         t = (k + 1) * PERIOD - delay
         if t >= 0:
             np.testing.assert_allclose(command, want.sample(t)[0], atol=1e-9)
-    if delay > 0:  # and until then it comes from where it was, cubic
+    if delay > 0:  # until then the motion is a cubic from the state at submission
         coming = spline(JointTrajectoryPoint(-delay, (0.3, 0.3), (0, 0)), points[0])
         np.testing.assert_allclose(commands[20], coming.sample(21 * PERIOD - delay)[0], atol=1e-9)
     assert goal.result == REACHED
@@ -116,7 +113,7 @@ def test_joints_are_matched_by_name_in_trajectories_and_states():
 def test_joints_that_are_left_out_keep_their_last_command():
     rig = Rig(allow_partial_joints_goal=True, at=(0.0, 1.0))
     rig.step(2)
-    rig.offset = np.array([0.0, 0.3])  # measured is not commanded
+    rig.offset = np.array([0.0, 0.3])  # the measured position differs from the commanded one
     goal = rig.executor.submit(
         Goal(
             JointTrajectory(
@@ -132,8 +129,7 @@ def test_joints_that_are_left_out_keep_their_last_command():
     assert commands[-1, 0, 0] == 1.0
 
 
-# -- Speed scaling and time
-# ----------------------------------------------------------------------------------
+# -- Speed scaling and time ------------------------------------------------------------------------
 
 
 @each_profile
@@ -150,7 +146,7 @@ def test_speed_scaling_slows_the_trajectorys_time_down_to_a_stop(profile):
             first = False
             if goal.result is None:
                 np.testing.assert_allclose(command, want.sample(time + ahead)[0], atol=1e-9)
-        if scaling == 0.0:  # 5 s of pause are nothing to a goal time of 0.05 s
+        if scaling == 0.0:  # a pause of 5 s does not exceed a goal time of 0.05 s
             assert goal.status is GoalStatus.EXECUTING
     assert goal.result == REACHED
 
@@ -177,8 +173,7 @@ def test_a_clock_that_jumps_does_not_move_what_goes_on():
     np.testing.assert_array_equal(jumped.step(50), rig.step(50))
 
 
-# -- What it tells, and what it does not take
-# ----------------------------------------------------------------
+# -- Reports and refusals --------------------------------------------------------------------------
 
 
 def test_feedback_is_desired_minus_actual():
@@ -199,7 +194,7 @@ def test_feedback_is_desired_minus_actual():
     )
     goal.cancel()
     rig.step(10)
-    assert goal.feedback.stamp == feedback.stamp  # of the last cycle that followed it
+    assert goal.feedback.stamp == feedback.stamp  # from the last cycle that followed it
 
 
 def test_events_are_for_the_log():

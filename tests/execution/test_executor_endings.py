@@ -1,5 +1,4 @@
-"""The executor, row by row of the written semantics (docs/execution.md): what ends or replaces a
-goal from outside."""
+"""The executor's semantics (docs/execution.md), row by row: goals ended from outside."""
 
 from __future__ import annotations
 
@@ -12,8 +11,7 @@ from robosim.execution.profiles import HUMBLE, JAZZY, ROLLING
 
 from .executor_rig import NAMES, PERIOD, REACHED, Rig, each_profile, point, spline
 
-# -- One after the other
-# -------------------------------------------------------------------------------------
+# -- Successive goals ------------------------------------------------------------------------------
 
 
 @each_profile
@@ -88,19 +86,19 @@ def test_rolling_follows_the_old_trajectory_until_the_new_one_starts():
     for each in (rig, plain):
         each.send(*old)
         each.step(30)
-        each.offset = np.array([0.02, 0.0])  # a following error: the seam does not see it
+        each.offset = np.array([0.02, 0.0])  # a following error, which has no effect on the seam
         each.send(point(0.5, 0.2), stamp=each.clock() + PERIOD + 0.3)
     commands = rig.step(90)
     want = spline(*old)
     for k in range(30):
         np.testing.assert_allclose(commands[k], want.sample(0.31 + k * PERIOD)[0], atol=1e-9)
-    # From the seam on one quintic to the new point, 0.5 s later.
+    # From the seam on, one quintic leads to the new point, 0.5 s later.
     seam = JointTrajectoryPoint(0.0, *want.sample(0.6)[0])
     rest = spline(seam, point(0.5, 0.2))
     for k in range(30, 90):
         np.testing.assert_allclose(commands[k], rest.sample((k - 29) * PERIOD)[0], atol=1e-8)
-    # The others leave the old trajectory at once: from where the arm is measured, to the first
-    # point at its time.
+    # Other profiles leave the old trajectory at once. They move from the measured position to the
+    # first point at its time.
     plain.step()
     measured = JointTrajectoryPoint(
         0.0, plain.executor.actual.position, plain.executor.actual.velocity
@@ -135,15 +133,14 @@ def test_a_joint_that_arrives_before_the_others_rests_where_it_was_sent():
     rig.step(30)
     moving_end = (JointTrajectoryPoint(0.1, [0.3], [2.0], [1.0]),)
     assert rig.executor.publish(JointTrajectory(("a",), moving_end)) is None
-    # At the old trajectory's next point, 0.5 s, and from there on to its end.
+    # The joint reaches the old trajectory's next point at 0.5 s and follows it to its end.
     commands = rig.step(100)[19:]
     np.testing.assert_allclose(commands[:, 0, 0], 0.3, atol=1e-6)
     np.testing.assert_allclose(commands[:, 1, 0], 0.0, atol=1e-6)
     np.testing.assert_array_equal(commands[-1, 0], [0.3, 1.0])
 
 
-# -- Cancel, stop, deactivate
-# --------------------------------------------------------------------------------
+# -- Cancel, stop, deactivate ----------------------------------------------------------------------
 
 
 @each_profile
@@ -158,7 +155,7 @@ def test_cancel_gives_an_empty_result_and_holds_the_measured_position(profile):
     assert goal.result == GoalResult(GoalStatus.CANCELED, ErrorCode.SUCCESSFUL, "")
     for command in rig.step(5):
         np.testing.assert_array_equal(command, [measured, [0, 0], [0, 0]])
-    goal.cancel()  # again: nothing
+    goal.cancel()  # a second call has no effect
     assert goal.result.status is GoalStatus.CANCELED
 
 

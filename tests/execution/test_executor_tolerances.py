@@ -1,5 +1,4 @@
-"""The executor, row by row of the written semantics (docs/execution.md): tolerances, and what their
-violation ends."""
+"""The executor's semantics (docs/execution.md), row by row: tolerances and their violation."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ def test_a_violated_path_tolerance_aborts_and_holds(profile):
     np.testing.assert_allclose(rig.step()[0][0], measured)
     assert any("b: position error" in event.text for event in rig.executor.events)
     rig.offset = np.array([0.0, 5.0])
-    rig.step(5)  # a hold is not judged
+    rig.step(5)  # tolerances do not apply to a hold
 
 
 def test_a_topics_trajectory_is_held_for_a_violated_path_tolerance_too():
@@ -43,7 +42,7 @@ def test_a_start_far_away_violates_the_path_tolerance_at_once():
     assert (rig.step()[0][0] == 0.0).all()
     assert goal.result is not None
     assert goal.result.error_code is ErrorCode.PATH_TOLERANCE_VIOLATED
-    single = rig.send(point(0.0, 0.5))  # also where the first sample is past the last point
+    single = rig.send(point(0.0, 0.5))  # also if the first sample is past the last point
     rig.step()
     assert single.result is not None
     assert single.result.error_code is ErrorCode.PATH_TOLERANCE_VIOLATED

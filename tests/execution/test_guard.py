@@ -1,5 +1,4 @@
-"""The guard: finite, within limits, one sample's motion, whatever comes in; and what it says about
-it."""
+"""The guard: positions stay finite, within limits and one sample's motion, with complaints."""
 
 import numpy as np
 import pytest
@@ -36,10 +35,10 @@ def test_whatever_comes_in(steps):
         assert position is g.position
         assert np.isfinite(position).all()
         assert ((position >= LOWER) & (position <= UPPER)).all()
-        time = period * scaling  # may be 0 for a scaling that is not
+        time = period * scaling  # may underflow to 0
         reach = SPEED * time if time > 0 else np.zeros(3)
         assert (np.abs(position - before) <= reach * (1 + 1e-12) + 1e-15).all()
-        # What it changes by more than rounding it tells, and nothing else.
+        # Changes beyond rounding are reported, and nothing else.
         if not complaint:
             assert (np.abs(position - wanted) <= 2e-5 + 0.02 * reach).all()
         if np.array_equal(position, wanted):

@@ -1,5 +1,4 @@
-"""Splines through points: they pass through the knots, are as smooth as promised, and are what a
-Trajectory is."""
+"""Splines pass through their knots, are as smooth as promised, and equal a Trajectory."""
 
 from __future__ import annotations
 
@@ -27,15 +26,15 @@ def random_knots(seed, fields, n=3, m=6):
 def test_it_meets_the_knots_and_is_smooth(seed, fields):
     times, values, knots = random_knots(seed, fields)
     spline = JointSpline(knots)
-    # Of q and its derivatives, at most.
+    # Upper bounds of q and its derivatives.
     size = np.abs(values).max() / np.diff(times).min() ** np.arange(4)
     for i, t in enumerate(times):
         at, passed = spline.sample(t)
         assert passed == (i == len(times) - 1)
         for d in range(fields):
             np.testing.assert_allclose(at[d], values[d, i], atol=1e-12 * size[d])
-        # Continuous in as many derivatives as there are fields: in 1e-9 s a value moves by that of
-        # the next one, of which a quintic can have 200 times the size.
+        # As many derivatives are continuous as there are fields. In 1e-9 s a value changes by the
+        # next derivative, which in a quintic can be 200 times the size.
         if 0 < i < len(times) - 1:
             left = spline.sample(t - 1e-9)[0]
             for d in range(fields):
@@ -63,7 +62,7 @@ def test_the_degree_is_that_of_the_fields_at_both_ends():
         for i, (q, fields) in enumerate(zip((0, 1, 1, 2), (3, 3, 2, 1), strict=True))
     ]
     spline = JointSpline(Knots.joined(*knots))
-    # Quintic from 0 to 1: position 10 u^3 - 15 u^4 + 6 u^5; cubic, here at rest; linear.
+    # Quintic from 0 to 1: position 10 u^3 - 15 u^4 + 6 u^5. Cubic, here at rest. Linear.
     assert spline.sample(0.25)[0][:, 0] == pytest.approx([0.103515625, 1.0546875, 5.625])
     assert spline.sample(1.5)[0][:, 0] == pytest.approx([1.0, 0.0, 0.0])
     assert spline.sample(2.25)[0][:, 0] == pytest.approx([1.25, 1.0, 0.0])
@@ -78,7 +77,7 @@ def test_it_comes_from_a_given_state_before_the_first_point(fields):
     whole = JointSpline(Knots.joined(start, knots))
     for t in (-0.4, -0.1, times[0] - 1e-6, times[0], times[0] + 0.01):
         np.testing.assert_allclose(spline.sample(t)[0], whole.sample(t)[0], atol=1e-12)
-    # Where the first point is not ahead the state does not matter.
+    # If the first point is not ahead, the state has no effect.
     spline.come_from(start.later(times[0] + 0.4))
     np.testing.assert_array_equal(spline.sample(times[0])[0][0], values[0, 0])
 

@@ -1,4 +1,4 @@
-"""Plans as points: what a controller makes of them is the plan, within its limits."""
+"""Plans as points: a controller's interpolation reproduces the plan, within its limits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ur5():
 
 @pytest.fixture(scope="module", params=[None, 500.0], ids=["time-optimal", "jerk-limited"])
 def plans(request, ur5):
-    """Real plans; table_pick's have pieces of a microsecond."""
+    """Real plans. Those of table_pick have pieces of a microsecond."""
     scenes = ("table_pick", "bookshelf_small", "cage")
     results = [
         plan(Problem(ur5, load_scene(s, model=ur5)), jerk=request.param, seed=1) for s in scenes
@@ -44,7 +44,7 @@ def plans(request, ur5):
 
 
 def bang_bang(acceleration=5.0, half=0.4):
-    """As fast as an acceleration limit lets one joint go and stop; the other one half of it."""
+    """Time-optimal motion of one joint under an acceleration limit. The other moves half as far."""
     a = np.array([acceleration, -acceleration / 2])
     zero = np.zeros(2)
     v, q = a * half, a * half**2 / 2
@@ -56,8 +56,8 @@ def test_real_plans_are_followed_to_a_hundred_thousandth_and_within_their_limits
         points = from_trajectory(trajectory)
         off = deviation(points, trajectory)
         assert off.position <= 1e-5
-        # At the exact extrema, between samples too: 3 % above the acceleration limit at most,
-        # nothing else above.
+        # At the exact extrema, also between samples, the acceleration limit is exceeded by at most
+        # 3 %, and no other limit.
         follow = to_trajectory(points)
         limits = trajectory.limits
         assert limits is not None
@@ -75,8 +75,8 @@ def test_points_are_complete_and_as_messages_have_them(plans):
         times = np.array([p.time_from_start for p in made.points])
         assert times[0] == 0.0
         assert times[-1] == trajectory.duration
-        # ROS's durations are whole nanoseconds; nothing is lost, and no gap is so short that
-        # rounding counts.
+        # ROS durations are whole nanoseconds. Nothing is lost, and no gap is so short that rounding
+        # matters.
         np.testing.assert_array_equal(times[:-1], np.round(times[:-1], 9))
         assert np.diff(times).min() > 1e-5
         assert np.diff(times).max() <= 0.1 + 1e-9
@@ -127,12 +127,12 @@ def test_an_executor_commands_the_plan(plans):
 
 
 def test_a_plan_that_takes_days_has_a_bounded_number_of_points(ur5):
-    """At a millionth of the speed: as many points as memory holds easily, and still the plan."""
+    """At a millionth of the speed, a moderate number of points still reproduces the plan."""
     goal = {"elbow_joint": 1.0}
     slow = plan(Problem(ur5, goal=goal), velocity_scaling=1e-6).trajectory
     assert slow.duration > 1e5
     points = from_trajectory(slow).points
-    assert 10_000 < len(points) < 20_100  # and a few where the acceleration jumps
+    assert 10_000 < len(points) < 20_100  # plus a few where the acceleration jumps
     np.testing.assert_allclose(points[-1].positions, slow.position(slow.duration), atol=1e-12)
 
 
@@ -150,7 +150,8 @@ def test_jumps_of_the_acceleration_become_ramps_without_overshoot(max_interval):
 @given(st.integers(0, 10**6))
 @settings(max_examples=40, deadline=None, derandomize=True)
 def test_any_continuous_plan_is_reproduced(seed):
-    """Through random knots: quintics, whose acceleration jumps at the end only, and cubics."""
+    """Plans through random knots: cubics, and quintics, whose acceleration jumps at the end only.
+    """
     random = np.random.default_rng(seed)
     m = random.integers(2, 8)
     times = np.concatenate([[0.0], np.cumsum(random.choice([0.003, 0.05, 0.4, 1.3], m))])
@@ -161,7 +162,7 @@ def test_any_continuous_plan_is_reproduced(seed):
     cubic = Trajectory.from_knots(times, q, v, position_names=NAMES)
     off = deviation(from_trajectory(cubic), cubic)
     assert off.position <= 1e-5
-    # A jump is ramped without overshoot; 3 % is for what the neighbors absorb.
+    # A jump becomes a ramp without overshoot. 3 % allow for the neighboring pieces.
     largest = np.abs([cubic.acceleration(t) for t in np.union1d(times, times[1:] - 1e-9)]).max()
     assert off.acceleration <= 0.03 * largest
 
@@ -181,15 +182,15 @@ def test_joints_come_in_the_order_asked_for():
 
 
 def test_a_motion_that_lasts_for_days_has_few_points():
-    """Neither memory nor time without end, and as exact, as it has no more pieces.
+    """Memory and time are bounded. The points are as exact, since the motion has few pieces.
 
-    None lasts longer than messages can say.
+    A motion longer than messages can express is refused.
     """
     days = Trajectory([0, 1e6], [[[0.0], [1e-6]]], ["a"])
     sent = from_trajectory(days)
     assert len(sent.points) == MOST_POINTS + 1
     np.testing.assert_allclose(sent.points[MOST_POINTS // 2].positions, 0.5, atol=1e-12)
-    assert deviation(sent, days, rate=0.01).position < 1e-5  # as of any plan
+    assert deviation(sent, days, rate=0.01).position < 1e-5  # as for any plan
     with pytest.raises(
         TrajectoryError, match=r"lasts 1e\+10 s; points of messages can be at most 2147483647 s"
     ):

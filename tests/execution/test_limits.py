@@ -1,4 +1,4 @@
-"""Limits of a robot by joint name, and the strictest of two."""
+"""Limits of a robot by joint name, and the stricter of two limits."""
 
 from __future__ import annotations
 

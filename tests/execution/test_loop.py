@@ -1,5 +1,4 @@
-"""The deadline loop: the grid is kept, stalls are skipped and counted, nothing bursts, statistics
-are what happened."""
+"""The deadline loop: a fixed grid, stalls skipped and counted, no bursts, exact statistics."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ def test_deadlines_are_absolute():
     ticks = [loop.wait() for _ in range(6)]
     assert [tick.index for tick in ticks] == [0, 1, 2, 3, 4, 5]
     assert [tick.missed for tick in ticks] == [0] * 6
-    # 1e-9 s: rounding of the times near 1000 s is 1e-13.
+    # 1e-9 s is ample: rounding of times near 1000 s is 1e-13.
     wanted = 1000 + np.array([0, 0.002, 0.0045, 0.006, 0.0099, 0.010])
     assert np.allclose([tick.time for tick in ticks], wanted, rtol=0, atol=1e-9)
     assert np.allclose(
@@ -64,8 +63,7 @@ def test_a_stall_is_skipped_and_counted():
     work=st.lists(st.floats(0.0, 0.5) | st.just(0.0), max_size=60),
 )
 def test_no_pattern_of_stalls_makes_a_burst(rate, delays, work):
-    """Each tick has a grid interval of its own, wherever the time was lost: asleep or in the
-    caller's own work."""
+    """Each tick has its own grid interval, whether time was lost asleep or in the caller's work."""
     scheduler = Scheduler(delays)
     loop = scheduler.loop(rate)
     ticks = []
@@ -83,7 +81,7 @@ def test_no_pattern_of_stalls_makes_a_burst(rate, delays, work):
 
 
 def test_a_clock_that_goes_back_starts_a_new_grid():
-    """Deadlines of the old grid may be far away: they are given up, and no time is lost."""
+    """Deadlines of the old grid may be far away. They are dropped, without a loss of time."""
     times = iter([100.0, 100.01, 5.0, 5.01, 5.02])
     loop = DeadlineLoop(100.0, lambda: next(times), lambda deadline: None)
     ticks = [loop.wait() for _ in range(5)]
@@ -127,7 +125,7 @@ def test_statistics_of_nothing_and_of_more_than_the_memory():
 
 
 def test_on_the_machines_own_clock():
-    """Real sleeping: never early, and never more ticks than time."""
+    """With real sleeping, ticks are never early, and never more than the time allows."""
     loop = DeadlineLoop(200.0)
     ticks = [loop.wait() for _ in range(20)]
     elapsed = ticks[-1].time - ticks[0].time

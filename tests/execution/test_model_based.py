@@ -1,8 +1,8 @@
-"""Random lives of an executor against the written semantics: statuses, codes, texts, commands and
-holds must agree.
+"""Random event sequences of an executor, compared with a reference of the written semantics.
 
-Each profile lives through 100,000 events in `.ci/full`, in stretches of 400. An event is four
-bytes, so that hypothesis draws a stretch at once and can shrink it.
+Statuses, codes, texts, commands and holds must agree. Each profile runs through 100,000 events in
+`.ci/full`, in stretches of 400. An event has four bytes, so that hypothesis draws a stretch at once
+and can shrink it.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from ..reference.joint_trajectory_controller import ReferenceController  # noqa:
 from ..scale import repeats  # noqa: TID252 (tests have no absolute name)
 
 EVENTS = repeats(10_000, 100_000)
-STRETCH = 400  # events between two new beginnings
+STRETCH = 400  # events between two restarts
 NAMES = ("shoulder", "elbow")
-# Lengths that do not add up to each other, so that no decision hangs on the last bit of a sum.
+# Incommensurate lengths, so that no decision depends on the last bit of a sum.
 PERIODS = (0.0137, 0.0523, 0.1171, 0.3119)
 SCALINGS = (0.0, 0.3071, 1.0, 1.0)
 OFFSETS = (0.0, 0.0131, -0.0473, 0.2117, -0.0117, 0.0031, 0.0, 0.0)
@@ -44,7 +44,7 @@ STAMPS = (None, None, None, 0.4117, 1.0331, -0.3071, -0.9013, -5.1113)
 
 
 class Script(bytes):
-    """What happens in a life: 4 bytes for its parameters and 4 for each event."""
+    """Events of a run: 4 bytes for its parameters and 4 for each event."""
 
     def __repr__(self) -> str:
         return (
@@ -53,7 +53,7 @@ class Script(bytes):
 
 
 class Life:
-    """An executor and its reference, living through the same events."""
+    """An executor and its reference, with the same events."""
 
     def __init__(self, profile, head: bytes):
         pick = random.Random(head)
@@ -106,10 +106,10 @@ class Life:
         self.reference.activate(self.q, self.v)
 
     def advance(self, period: float):
-        """One cycle; the arm follows the command but for the disturbance."""
+        """Run one cycle. The arm follows the command except for the disturbance."""
         self.clock.advance(period)
         q, v = self.q + self.offset, self.v
-        # The order of a state's joints is not ours to choose.
+        # The executor must accept any order of a state's joints.
         names = NAMES if period < 0.1 else NAMES[::-1]
         turned = slice(None) if period < 0.1 else slice(None, None, -1)
         state = ArmState(names, q[turned].copy(), v[turned].copy(), self.clock())
@@ -160,7 +160,7 @@ class Life:
 
 
 def make_trajectory(seed: int, now: float, may_be_nan: bool) -> JointTrajectory:
-    """Mostly good; about one in four has a flaw, or two."""
+    """A trajectory that is mostly valid. About one in four has one or two flaws."""
     pick = random.Random(seed)
     names = list(NAMES) if pick.random() < 0.5 else list(NAMES[::-1])
     if pick.random() < 0.2:
@@ -201,7 +201,7 @@ def make_trajectory(seed: int, now: float, may_be_nan: bool) -> JointTrajectory:
             points[0][1] = []
         elif flaw == 10:
             count = 0
-        # None: accelerations without velocities count for nothing.
+        # Not a flaw: accelerations without velocities are ignored.
         elif flaw == 11 and len(point) > 3:
             point[2] = []
     made = [
@@ -228,7 +228,7 @@ def make_goal(seed: int, now: float, may_be_nan: bool) -> Goal:
 
 
 def live(profile, script: bytes, seen: Counter) -> int:
-    """Live through a script; returns the number of events."""
+    """Run a script and return the number of events."""
     life = Life(profile, script[:4])
     events = 0
     for k in range(4, len(script), 4):
@@ -282,7 +282,7 @@ def test_executor_lives_by_the_written_semantics(profile):
 
     lives()
     assert seen["events"] >= EVENTS
-    # Nothing that can happen to a goal was missed.
+    # Every possible outcome of a goal has occurred.
     preempted = profile.preempted_status
     outcomes = [
         (GoalStatus.SUCCEEDED, ErrorCode.SUCCESSFUL),

@@ -1,5 +1,4 @@
-"""The simulated body: the equation of its step, energy, steady state, saturation, friction, stops,
-stability."""
+"""The simulated body: its step, energy, steady state, saturation, friction, stops, stability."""
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ NO_GAINS = Gains(np.array(0.0), np.array(0.0))
 
 
 def random_arm(rng: np.random.Generator, n: int):
-    """A chain of n joints with friction, limits of effort and speed, and stops, each or not."""
+    """A chain of n joints with random friction, effort limits, speed limits and stops, if any."""
     builder = ModelBuilder("random")
     builder.add_link("l0")
 
@@ -53,8 +52,10 @@ def random_arm(rng: np.random.Generator, n: int):
 @settings(deadline=None, max_examples=200)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 7))
 def test_the_velocity_solves_the_equation_of_the_step(seed, n):
-    """M (v - v0) = dt (f(v) - h) with every force on its own graph: the definition, checked joint
-    by joint."""
+    """M (v - v0) = dt (f(v) - h), with each force on its own graph.
+
+    The definition is checked joint by joint.
+    """
     rng = np.random.default_rng(seed)
     model, dt = random_arm(rng, n), 10 ** rng.uniform(-4, -3)
     gains = Gains(
@@ -71,8 +72,8 @@ def test_the_velocity_solves_the_equation_of_the_step(seed, n):
         assert (plant.position <= limits.upper).all()
         lower = np.maximum(-limits.velocity, (limits.lower - q) / dt)
         upper = np.minimum(limits.velocity, (limits.upper - q) / dt)
-        # Rounding of the bounds of stops, which are differences of positions, and of what pulls at
-        # a joint.
+        # Rounding of the bounds of stops, which are differences of positions, and of forces at a
+        # joint.
         slack = 1e-14 / dt + 1e-12 * np.abs(rate).max()
         assert (lower - slack <= v).all()
         assert (v <= upper + slack).all()
@@ -82,8 +83,8 @@ def test_the_velocity_solves_the_equation_of_the_step(seed, n):
         effort = np.clip(drive, -limits.effort, limits.effort)
         needed = M @ (v - v0) / dt + h
         base = effort - model.damping * v
-        # Dry friction is any force up to mu at rest, a stop any force inwards, from 1e-5 rad before
-        # it on.
+        # Dry friction is any force up to mu at rest. A stop exerts any inward force, from a
+        # distance of 1e-5 rad on.
         rest, near = 1e-9 * (1 + np.abs(v).max()), slack + 1e-5 / dt
         most = np.where(
             v <= lower + near, np.inf, base + np.where(v <= rest, model.friction, -model.friction)
@@ -103,8 +104,10 @@ def test_the_velocity_solves_the_equation_of_the_step(seed, n):
 
 
 def test_joints_between_which_nothing_has_mass_share_what_they_move():
-    """Two about one axis with a massless link between them: only the sum of their motions moves
-    mass."""
+    """Two joints about one axis with a massless link between them.
+
+    Only the sum of their motions moves mass.
+    """
     builder = ModelBuilder("two")
     for link in ("base", "between"):
         builder.add_link(link)
@@ -114,7 +117,7 @@ def test_joints_between_which_nothing_has_mass_share_what_they_move():
     model = builder.build().with_gravity([0, 0, 0])
     plant = DynamicPlant(model, ["a", "b"], [0.0, 0.0])
     plant.step(np.full(2, 0.1), np.zeros(2), np.zeros(2), 0.001)
-    # 5 N m are at each joint; the rod of 0.6 kg m^2 feels those of one of them.
+    # Each joint exerts 5 N m. The rod of 0.6 kg m^2 receives the torque of one joint.
     assert plant.velocity.sum() == pytest.approx(5.0 * 1e-3 / 0.6, rel=1e-6)
     assert plant.velocity[0] == pytest.approx(plant.velocity[1], rel=1e-3)
     hold(plant, np.full(2, 0.1), 4.0)
@@ -146,8 +149,7 @@ def test_ideal_tracking_is_where_it_shall_be():
 
 
 def energy_drift(period):
-    """Greatest change of the energy of a free double swing of a UR5 over half a second, from
-    period-long steps."""
+    """Greatest energy change in the free double swing of a UR5 over 0.5 s, in steps of `period`."""
     plant = DynamicPlant(
         UR5.with_limits(velocity=100.0), UR5.joint_names, READY, gains=NO_GAINS, feedforward="none"
     )
@@ -158,21 +160,22 @@ def energy_drift(period):
             plant.position
         )
         worst = max(worst, abs(energy - start))
-    assert UR5.kinetic_energy(plant.position, plant.velocity) > 30  # it does fall
+    assert UR5.kinetic_energy(plant.position, plant.velocity) > 30  # the arm does fall
     return worst
 
 
 def test_energy_is_kept_to_first_order():
-    """Without drives and friction energy stays; the method is of first order, so half the step
-    halves the drift."""
+    """Without drives and friction, energy is conserved to first order.
+
+    Half the step halves the drift.
+    """
     coarse, fine = energy_drift(1e-3), energy_drift(5e-4)
-    assert coarse < 1.0  # of more than 30 J that are turned over
+    assert coarse < 1.0  # of more than 30 J that are converted
     assert 1.6 < coarse / fine < 2.4
 
 
 def test_work_of_friction_is_what_energy_loses():
-    """With viscous friction the energy lost is the integral of D v^2, to first order in the
-    step."""
+    """The energy lost to viscous friction is the integral of D v^2, to first order in the step."""
     model = pendulum(damping=0.4)
     plant = DynamicPlant(model, ["hinge"], [2.0], gains=NO_GAINS, feedforward="none")
     start, work, dt = model.potential_energy([2.0]), 0.0, 5e-4
@@ -183,13 +186,15 @@ def test_work_of_friction_is_what_energy_loses():
         plant.position, plant.velocity
     )
     assert work > 2
-    # Half the error at half the step: first order.
+    # The method is of first order, so half the step has half the error.
     assert start - end == pytest.approx(work, rel=0.01)
 
 
 def test_free_fall_is_that_of_a_fine_integration():
-    """The pendulum's angle after a second against scipy's DOP853 of the textbook equation, damping
-    and all."""
+    """The pendulum's angle after a second agrees with scipy's DOP853 of the textbook equation.
+
+    The equation includes damping.
+    """
     from scipy.integrate import solve_ivp
 
     def rate(_t, y):
@@ -209,7 +214,7 @@ def test_free_fall_is_that_of_a_fine_integration():
 
 
 def test_steady_state_without_feedforward_is_what_gravity_and_stiffness_say():
-    """At rest kp (q_d - q) = g(q), exactly: dynamics have no part in it."""
+    """At rest kp (q_d - q) = g(q) exactly, independent of the dynamics."""
     gains = Gains(
         np.array([4e3, 4e3, 2e3, 500.0, 500.0, 100.0]), np.array([200.0, 200, 100, 20, 20, 2])
     )
@@ -230,22 +235,21 @@ def test_steady_state_with_gravity_feedforward_has_no_error():
 
 
 def test_effort_saturates_at_the_limit_and_the_motion_is_that_of_the_limit():
-    """A reference far away: while the drive is at its limit L the joint moves as under the force L
-    alone."""
+    """While the drive is at its limit L, the joint moves as under the force L alone."""
     model = pendulum(effort=3.0, velocity=50.0).with_gravity([0, 0, 0])
     plant = DynamicPlant(model, ["hinge"], [0.0], feedforward="none")
     for k in range(1, 101):
         plant.step(np.array([3.0]), np.zeros(1), np.zeros(1), 1e-3)
         if k == 1:
             assert plant.effort[0] == 3.0
-    # After 0.1 s under 3 N m: v = t L / I, exact for the scheme; q = dt^2 L / I (1 + ... + 100).
+    # After 0.1 s under 3 N m: v = t L / I, exact for the scheme, and q = dt^2 L / I (1 + ... +
+    # 100).
     assert plant.velocity[0] == pytest.approx(0.1 * 3.0 / 0.6, rel=1e-9)
     assert plant.position[0] == pytest.approx(1e-6 * 3.0 / 0.6 * 5050, rel=1e-9)
 
 
 def test_too_weak_a_drive_lets_the_arm_sink_until_it_can_hold():
-    """It needs 9.8 N m and has 5: it comes to rest where gravity asks for 5, which is at 0.53
-    rad."""
+    """The drive needs 9.8 N m and has 5. It comes to rest at 0.53 rad, where gravity requires 5."""
     model = pendulum(effort=5.0, damping=3.0)
     plant = hold(DynamicPlant(model, ["hinge"], [1.5]), np.array([1.5]), 10.0)
     weight = model.gravity([np.pi / 2])[0]
@@ -255,8 +259,10 @@ def test_too_weak_a_drive_lets_the_arm_sink_until_it_can_hold():
 
 @pytest.mark.parametrize(("angle", "moves"), [(0.3, False), (0.7, True)])
 def test_dry_friction_holds_up_to_its_force(angle, moves):
-    """m g r sin(q) against 5 N m of friction, at 0.3 rad 2.9 N m and at 0.7 rad 6.3 N m: no creep
-    at all below."""
+    """m g r sin(q) is 2.9 N m at 0.3 rad and 6.3 N m at 0.7 rad, against 5 N m of friction.
+
+    Below the friction force the joint does not creep at all.
+    """
     model = pendulum(friction=5.0, damping=0.1)
     plant = DynamicPlant(model, ["hinge"], [angle], gains=NO_GAINS, feedforward="none")
     hold(plant, np.array([angle]), 2.0)
@@ -266,8 +272,7 @@ def test_dry_friction_holds_up_to_its_force(angle, moves):
 
 @pytest.mark.parametrize(("begin", "beyond", "stop"), [(-1.0, 3.0, 0.5), (0.5, -3.0, -1.0)])
 def test_speed_and_position_limits_are_hard(begin, beyond, stop):
-    """Thrown at its end stop by a reference beyond it, a joint arrives at its greatest speed and
-    stays there."""
+    """A reference beyond the stop drives the joint to the stop at its greatest speed."""
     model = pendulum(lower=-1.0, upper=0.5, velocity=2.0, effort=1e4).with_gravity([0, 0, 0])
     gains = Gains(np.array(1e6), np.array(0.0))
     plant = DynamicPlant(model, ["hinge"], [begin], feedforward="none", gains=gains)
@@ -285,8 +290,10 @@ def test_speed_and_position_limits_are_hard(begin, beyond, stop):
 @pytest.mark.parametrize("kp", [0.0, 1.0, 1e3, 1e6, 1e9, 1e12])
 @pytest.mark.parametrize("kd", [0.0, 1.0, 1e3, 1e6, 1e9])
 def test_no_gain_makes_it_unstable(kp, kd):
-    """From rest a held reference is never left further than gravity's sag: the PD law is taken at
-    the step's end."""
+    """A held reference, from rest, is followed except for gravity's sag.
+
+    The PD law is evaluated at the end of the step.
+    """
     plant = DynamicPlant(UR5, UR5.joint_names, READY, gains=Gains(np.array(kp), np.array(kd)))
     away = READY + 1e-3
     for period in (0.002, 0.008):
@@ -300,9 +307,11 @@ def test_no_gain_makes_it_unstable(kp, kd):
 )
 @pytest.mark.parametrize("rate", [125, 500])
 def test_default_gains_follow_a_plan_closely(rate, feedforward, bound):
-    """Default gains allow 2 mrad for inertial forces at the acceleration limits (see
-    Gains.for_model); gravity without feedforward adds its sag, and inverse dynamics leave what the
-    reference's corners make."""
+    """Default gains allow 2 mrad for inertial forces at the acceleration limits.
+
+    See Gains.for_model. Gravity without feedforward adds its sag. With inverse dynamics, errors
+    come from the corners of the reference.
+    """
     start = dict(zip(UR5.joint_names, READY, strict=True))
     trajectory = plan(Problem(UR5, start=start, goal=[1.4, -0.7, 0.3, -1.0, -0.4, 2.0])).trajectory
     plant, worst = DynamicPlant(UR5, UR5.joint_names, READY, feedforward=feedforward), 0.0

@@ -1,5 +1,4 @@
-"""The simulated arm behind the port: made for any robot, it follows plans, set points and speed
-scaling."""
+"""The simulated arm behind `Arm`: any robot, plans, set points and speed scaling."""
 
 import numpy as np
 import pytest
@@ -16,16 +15,17 @@ from robosim.execution.tracking import TrackingRecorder
 
 from .simulated_ur5 import READY, SHELF, START, UR5, N, arm_at, texts, trajectory
 
-# -- Following
-# -----------------------------------------------------------------------------------------------
+# -- Following -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rate", [125.0, 500.0])
 @pytest.mark.parametrize(("tracking", "bound"), [("ideal", 1e-5), ("dynamics", 2e-3)])
 def test_a_plan_is_followed(rate, tracking, bound):
-    """Ideal: the interpolation of the message deviates at most 1e-5 rad from the plan (see
-    from_trajectory), and that is all. Dynamics: the 2 mrad that default gains allow for inertial
-    forces."""
+    """A plan is followed within the error of messages or of default gains.
+
+    With ideal tracking, the interpolation of the message deviates at most 1e-5 rad from the plan
+    (see from_trajectory). With dynamics, default gains allow 2 mrad for inertial forces.
+    """
     arm = arm_at(START, rate=rate, tracking=tracking)
     handle = arm.send(Goal(from_trajectory(SHELF)))
     worst, begin = 0.0, arm.clock()
@@ -36,7 +36,7 @@ def test_a_plan_is_followed(rate, tracking, bound):
     assert arm.clock() - begin == pytest.approx(SHELF.duration, abs=2 / rate)
     assert worst < bound
     arm.sleep_until(arm.clock() + 1.0)
-    # At the end it stays at the last point; with gravity feedforward no error remains there.
+    # At the end the arm stays at the last point. With gravity feedforward no error remains.
     assert np.abs(arm.state().position - SHELF.position(SHELF.duration)).max() < 1e-8
     assert np.abs(arm.state().velocity).max() < 1e-8
 
@@ -53,8 +53,10 @@ def test_every_distribution_arrives(profile):
 @pytest.mark.parametrize("stream_rate", [50, 125, 500])
 @pytest.mark.parametrize("arm_rate", [125.0, 500.0])
 def test_a_stream_of_set_points_is_reached_on_time(stream_rate, arm_rate):
-    """Each set point is there when the next one is due, whichever of the two is faster, and between
-    them the arm moves evenly: not in jumps of the stream's period."""
+    """Each set point is reached when the next one is due, whichever rate is higher.
+
+    Between set points the arm moves evenly, not in jumps of the stream's period.
+    """
     arm = arm_at(START, rate=arm_rate)
     peak = np.abs(SHELF.velocity(np.linspace(0, SHELF.duration, 500))).max()
     matching = max(arm_rate, stream_rate) % min(arm_rate, stream_rate) == 0
@@ -67,8 +69,8 @@ def test_a_stream_of_set_points_is_reached_on_time(stream_rate, arm_rate):
         if stream_rate <= arm_rate:
             off = np.abs(arm.state().position - SHELF.position(k / stream_rate)).max()
             assert off <= (1e-12 if matching else peak / arm_rate)
-    # Where periods do not match, an interval of three for one of two and a half makes a third of a
-    # difference.
+    # If periods do not match, an interval of three instead of two and a half periods changes the
+    # step by a third.
     steps = np.abs(np.diff(arm.recorder.tracking().actual, axis=0))
     assert steps.max() <= peak / arm_rate * (1.01 if matching else 4 / 3)
     assert not [event for event in arm.events if event.level != "info"]
@@ -83,7 +85,7 @@ def test_speed_scaling_slows_a_trajectory_down_and_pauses_it():
         before = arm.state().position
         arm.sleep_until(arm.clock() + seconds)
         times += seconds * scaling
-        # One period of look ahead and one of rounding at each change: at most 3 rad/s * 4 ms.
+        # One period of look-ahead and one of rounding at each change: at most 3 rad/s * 4 ms.
         assert np.abs(arm.state().position - SHELF.position(times)).max() < 0.0125
         if scaling == 0.0:
             assert np.abs(arm.state().position - before).max() < 1e-9
@@ -149,8 +151,7 @@ def test_the_same_commands_give_the_same_bits(tracking):
     assert np.array_equal(run_twice(tracking), run_twice(tracking))
 
 
-# -- Being made
-# ----------------------------------------------------------------------------------------------
+# -- Construction ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Whatever a simulated arm is commanded: nothing makes it leave its limits or jump."""
+"""No sequence of commands makes a simulated arm leave its limits or jump."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ time_step = st.one_of(
 
 @st.composite
 def message(draw):
-    """A trajectory that mostly can be accepted, but does what it likes."""
+    """A random trajectory that is often acceptable."""
     points, time = [], 0.0
     for _ in range(draw(st.integers(0, 4))):
         time += draw(time_step)
@@ -37,8 +37,7 @@ def message(draw):
 
 @st.composite
 def gentle(draw):
-    """A trajectory of positions within the limits, with velocities that make its interpolation
-    overshoot."""
+    """Positions within the limits, with velocities that make the interpolation overshoot."""
     inside = st.lists(st.floats(-3.1, 3.1), min_size=N, max_size=N)
     speed = st.lists(st.floats(-3.1, 3.1), min_size=N, max_size=N)
     times = np.cumsum(draw(st.lists(st.floats(1e-4, 0.3), min_size=1, max_size=4)))
@@ -64,7 +63,7 @@ operation = st.one_of(
 
 
 def apply(arm, what, value):
-    """One operation; returns a refusal, if it was one."""
+    """Apply one operation, and return its refusal if there is one."""
     if what == "stream":
         arm.stream(Setpoint(np.array(value), np.array(value)))
     elif what == "send":

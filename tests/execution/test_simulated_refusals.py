@@ -1,4 +1,4 @@
-"""What the simulated arm refuses, when it holds, what stops it, and that it says why."""
+"""Refusals, holds and stops of the simulated arm, and their reported reasons."""
 
 import numpy as np
 import pytest
@@ -32,9 +32,9 @@ def test_what_the_controller_rejects_is_told(goal, reason, text):
     assert isinstance(answer, Rejection)
     assert answer.reason is reason
     assert text in answer.text
-    if reason is not RejectReason.NO_POINTS:  # by topic an empty trajectory means: hold
+    if reason is not RejectReason.NO_POINTS:  # on the topic, an empty trajectory means hold
         assert arm.publish(goal).reason is reason
-    # Once for each, by whoever refused.
+    # The goal and the topic report their refusals once each.
     assert texts(arm).count(f"goal rejected: {answer.text}") == 1
     assert texts(arm).count(answer.text) == (1 if reason is RejectReason.NO_POINTS else 2)
     arm.sleep_until(1.0)
@@ -87,7 +87,7 @@ def test_each_new_reason_to_refuse_set_points_is_told_once():
         arm.stream(broken)
     arm.protective_stop()
     for _ in range(3):
-        arm.stream(broken)  # that the arm has stopped comes first
+        arm.stream(broken)  # the arm's stop is the first reason
     told = [event.text for event in arm.events if "refused" in event.text]
     assert told == [
         "set point refused: position has shape (3,); expected (6,)",
@@ -133,7 +133,7 @@ def test_when_the_stream_stops_it_holds_within_the_watchdog():
     assert "no set point for 0.05 s; holding" in texts(arm)
     arm.sleep_until(1.0)
     assert np.array_equal(arm.state().position, there)
-    # And goes on when the stream does, or when a goal comes.
+    # The arm moves on when the stream does, or when a goal comes.
     arm.stream(Setpoint(READY))
     arm.sleep_until(1.2)
     assert "holding" in texts(arm)
@@ -164,7 +164,7 @@ def test_stop_gives_up_a_goal_and_a_stream():
     arm.stop()
     assert handle.result.status is GoalStatus.CANCELED
     arm.sleep_until(2.0)
-    # The controller holds the position that it has measured last, a period ago.
+    # The controller holds its last measured position, from a period ago.
     assert (np.abs(arm.state().position - there) <= np.pi / 500).all()
     there = arm.state().position
     arm.sleep_until(2.5)
@@ -257,8 +257,10 @@ def test_after_a_protective_stop_nothing_goes_on_by_itself():
 
 
 def test_a_body_that_sags_does_not_sag_further_with_every_stop():
-    """Without feedforward the arm rests below its command; switching off and on holds the command,
-    not the sag."""
+    """Without feedforward the arm rests below its command.
+
+    Switching off and on holds the command, not the sagged position.
+    """
     arm = arm_at(tracking="dynamics", feedforward="none")
     arm.sleep_until(2.0)
     sagged = arm.state().position
@@ -271,8 +273,7 @@ def test_a_body_that_sags_does_not_sag_further_with_every_stop():
 
 
 def test_an_arm_too_weak_for_a_plan_gives_it_up():
-    """With a tenth of its torque a UR5 cannot follow: the path tolerance ends it, and it says which
-    joint."""
+    """A UR5 with a tenth of its torque violates the path tolerance. The reason names the joint."""
     weak = UR5.with_limits(effort=UR5.limits.effort * 0.1)
     arm = SimulatedArm(weak, tracking="dynamics", initial=START)
     handle = arm.send(Goal(from_trajectory(SHELF)))

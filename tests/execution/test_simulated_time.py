@@ -1,4 +1,4 @@
-"""The simulated arm in simulated and in real time: no drift, nothing missed, jumps of the clock."""
+"""The simulated arm in simulated and real time: no drift, no missed periods, clock jumps."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_simulated_time_is_where_it_was_asked_to_be():
 
 
 def test_periods_do_not_drift():
-    """After 1000 s of whole periods there were exactly as many as there should be."""
+    """1000 s of whole periods have exactly the expected number of periods."""
     arm = SimulatedArm(UR5, joint_names=("elbow_joint",), rate=125.0)
     count = []
     arm.recorder = TrackingRecorder(arm.joint_names)
@@ -34,8 +34,7 @@ def test_periods_do_not_drift():
 
 
 class RunningClock:
-    """A clock that runs by itself: every look at it takes time, and tests may make it stall or go
-    back."""
+    """A clock that advances at each reading. Tests may make it stall or go back."""
 
     def __init__(self):
         self.now = 50.0
@@ -55,13 +54,12 @@ def running(monkeypatch):
 
 
 def test_real_time_makes_up_for_periods_that_have_passed(running):
-    """A sender that is late does not delay the arm: its own loop has gone on, and its watchdog has
-    seen the gap."""
+    """A late sender does not delay the arm, whose loop runs on and whose watchdog sees the gap."""
     arm = arm_at(START, clock=running)
     handle = arm.send(Goal(from_trajectory(SHELF)))
     begin = running.now
     arm.sleep_until(begin + 0.5)
-    running.now += 0.3  # we were not there
+    running.now += 0.3  # the sender was away
     arm.sleep_until(begin + 1.0)
     assert np.abs(arm.state().position - SHELF.position(arm.state().stamp - begin)).max() < 0.01
     arm.sleep_until(begin + 3.0)
@@ -73,13 +71,13 @@ def test_real_time_makes_up_for_periods_that_have_passed(running):
 
 
 def test_in_real_time_its_state_is_always_fresh(running):
-    """Nobody waits, but somebody looks: the arm's own loop has run all the same."""
+    """States are fresh without waiting, since the arm's own loop runs on."""
     arm = arm_at(clock=running)
     for pause in (0.05, 0.5, 5.0):
         running.now += pause
         stamp = arm.state().stamp
         assert 0 <= running.now - stamp < 0.01
-        assert not arm.events  # nothing was going on
+        assert not arm.events  # the arm was idle
     arm.stream(Setpoint(READY + 0.001))
     running.now += 0.05
     assert np.allclose(arm.state().position, READY + 0.001)
@@ -94,7 +92,7 @@ def test_who_is_told_of_an_event_may_look_at_the_arm(running):
     arm.stream(Setpoint(READY + 0.001))
     running.now += 0.5
     assert running.now - arm.state().stamp < 0.005
-    assert len(seen) == 1  # the watchdog's
+    assert len(seen) == 1  # the watchdog's event
 
 
 @pytest.mark.parametrize("jump", [3600.0, -3600.0])

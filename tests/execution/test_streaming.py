@@ -1,5 +1,4 @@
-"""Streaming against a small arm whose faults are scripted: every way to end, and no step above one
-sample's motion."""
+"""Streaming to an arm with scripted faults: every ending, steps of one sample's motion at most."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from robosim.execution.streaming import Outcome, stream_trajectory
 from .fake_arm import LIMITS, FakeArm, plan
 
 MODES = ("trajectory", "setpoints")
-PEAK = 1.875 * np.array([1.0, 0.5]) / 2.0  # greatest speeds of the plan that these tests use
+PEAK = 1.875 * np.array([1.0, 0.5]) / 2.0  # greatest speeds of the plan of these tests
 
 
 def steps(rows):
@@ -37,11 +36,11 @@ def test_to_the_end(mode, as_message):
     seen = []
     report = stream_trajectory(arm, trajectory, mode=mode, limits=limits, on_progress=seen.append)
     assert (report.outcome, report.ok) == (Outcome.FINISHED, True)
-    # 1e-9: the quintic's rounding; the fake arm follows exactly.
+    # 1e-9 is the quintic's rounding. The fake arm follows exactly.
     assert np.allclose(arm.position, [1.0, -0.5], rtol=0, atol=1e-9)
     assert report.plan_time == pytest.approx(2.0)
     assert set(report.tracking.joint_names) == {"a", "b"}
-    # One period of 8 ms at 0.94 rad/s is 0.0075 rad: the state is as old as that.
+    # The state is up to one period of 8 ms old. At 0.94 rad/s that is 0.0075 rad.
     assert report.tracking.max_error.max() < 0.01
     assert [p.plan_time for p in seen] == sorted(p.plan_time for p in seen)
     assert 15 <= len(seen) <= 25  # ten times a second for two seconds and settling
@@ -56,14 +55,16 @@ def test_set_points_are_the_plan_at_the_rate(rate):
     times = np.array([time for time, _ in arm.setpoints])
     positions = np.array([position for _, position in arm.setpoints])
     assert np.allclose(np.diff(times), 1 / rate, rtol=0, atol=1e-9)
-    # From the first set point on, one period of the plan each.
+    # From the first set point on, each is one period of the plan later.
     expected = plan().position((1 + np.arange(len(times))) / rate)
     assert np.allclose(positions, expected, rtol=0, atol=1e-9)
 
 
 def test_a_stream_follows_speed_scaling():
-    """1, 0.3, 0, 1: the same path, never faster than scaling allows once the ramp is over, and
-    paused at 0."""
+    """With scaling 1, 0.3, 0, 1 the path is the same, and the arm pauses at 0.
+
+    After the ramp it is never faster than the scaling allows.
+    """
     script = {
         0.4: lambda arm: arm.set_status(speed_scaling=0.3),
         1.2: lambda arm: arm.set_status(speed_scaling=0.0),
@@ -79,12 +80,11 @@ def test_a_stream_follows_speed_scaling():
     slow, paused = (times[1:] > 0.51) & (times[1:] < 1.2), (times[1:] > 1.31) & (times[1:] < 2.0)
     assert (speeds[slow] <= 0.3 * PEAK * (1 + 1e-6)).all()
     assert (speeds[paused] == 0).all()
-    # On the straight line of the plan throughout, and gentle: the ramp may add the acceleration
-    # limit once.
+    # Positions stay on the straight line of the plan. The ramp may add the acceleration limit once.
     assert np.allclose(positions[:, 1], -0.5 * positions[:, 0], rtol=0, atol=1e-9)
     rising = times[2:] > 2.0
     assert (np.diff(speeds, axis=0)[rising] * 500 <= 2 * 8.0).all()
-    # 0.4 s at 1, 0.8 at 0.3, 0.8 at 0 and the rest at 1, the ramps (0.1 s each way) taking a little
+    # 0.4 s at 1, 0.8 at 0.3, 0.8 at 0 and the rest at 1. The ramps (0.1 s each way) take a little
     # more or less.
     assert report.tracking.time[-1] == pytest.approx(0.4 + 0.8 + 0.8 + (2 - 0.4 - 0.24), abs=0.15)
 
@@ -204,10 +204,11 @@ def test_holds_on_a_fault(mode, fault):
     assert text in report.reason
     assert arm.stops >= 1
     assert report.plan_time < 2.0
-    # Held within the greatest age of a state and a few looks, or when the error has grown enough.
+    # The arm holds within the greatest age of a state and a few cycles, or when the error is large
+    # enough.
     assert arm.clock() - arm.start < 0.9 + 0.35
     if fault != "jump":
-        # A set point per four of its periods.
+        # A set point lasts four of the arm's periods.
         assert (steps(arm.path) <= PEAK * arm.period * 4 + 1e-9).all()
 
 
@@ -220,7 +221,7 @@ def test_stops_when_asked_and_slows_down_on_the_way(mode):
     if mode == "setpoints":
         positions = np.array([position for _, position in arm.setpoints])
         speeds = np.abs(np.diff(positions, axis=0)) * 125
-        # No step of speed is more than the ramp's, plus the plan's own acceleration of at most 1.44
+        # Speed changes by at most the ramp's rate plus the plan's own acceleration of at most 1.44
         # rad/s^2.
         assert np.abs(np.diff(speeds, axis=0)).max() * 125 <= PEAK.max() / 0.25 + 1.45
         assert speeds[-1].max() < PEAK.max() * 0.04
@@ -228,7 +229,7 @@ def test_stops_when_asked_and_slows_down_on_the_way(mode):
 
 
 class Interrupting(FakeArm):
-    """Ctrl-C, while it sleeps, at these times."""
+    """An arm whose sleep raises KeyboardInterrupt at these times."""
 
     def __init__(self, times, **options):
         super().__init__(script=dict.fromkeys(times, self._interrupt), **options)
@@ -265,8 +266,7 @@ def test_the_arm_gives_up():
 
 
 class Answering:
-    """A goal handle without feedback, which gives this result at this time, and does not mind being
-    cancelled."""
+    """A goal handle without feedback that returns a result at a given time and ignores cancel."""
 
     def __init__(self, arm, time, result):
         self.arm, self.time, self.answer = arm, time, result
@@ -322,7 +322,7 @@ def test_late_answers():
     )
     report = stream_trajectory(answering(2.5, GoalResult(GoalStatus.SUCCEEDED)), plan())
     assert report.ok
-    # Without feedback the desired position is estimated: an idle turn of the loop at 50 Hz is 0.02
+    # Without feedback the desired position is estimated. An idle cycle of the loop at 50 Hz is 0.02
     # rad.
     assert report.tracking.max_error.max() < 0.04
     stop = threading.Event()
@@ -348,7 +348,7 @@ def test_a_goal_that_is_not_reached():
 
 
 def test_another_turn_of_a_continuous_joint():
-    """The set points go on from where the joint is, not all the way back."""
+    """The set points continue from the joint's position, not all the way back."""
     limits = type(LIMITS)(
         lower=[-np.inf, -3.0], upper=[np.inf, 3.0], velocity=[2.0, 2.0], acceleration=[8.0, 8.0]
     )
@@ -366,8 +366,7 @@ def test_another_turn_of_a_continuous_joint():
     rate=st.sampled_from([125.0, 500.0]),
 )
 def test_no_stall_makes_a_jump(delays, scalings, rate):
-    """Whatever the scheduler and the speed slider do, two set points are one sample's motion apart
-    at most."""
+    """Two set points are at most one sample's motion apart, for any stalls and speed scaling."""
     script = {
         time: lambda arm, s=s: arm.set_status(speed_scaling=s) for time, s in scalings.items()
     }
@@ -375,7 +374,7 @@ def test_no_stall_makes_a_jump(delays, scalings, rate):
     arm = FakeArm(script=script, delays=delays)
     report = stream_trajectory(arm, plan(), mode="setpoints", rate=rate)
     assert report.ok, report
-    # 1e-9: rounding of the quintic.
+    # 1e-9 is the rounding of the quintic.
     assert (steps(arm.setpoints) <= PEAK / rate + 1e-9).all()
     positions = np.array([position for _, position in arm.setpoints])
     assert (np.diff(positions[:, 0]) >= -1e-12).all()

@@ -1,5 +1,4 @@
-"""A planned motion of a UR5 streamed to the simulated arm: both modes, ideal and with masses,
-paused and stopped."""
+"""A planned UR5 motion streamed to the simulated arm: both modes, ideal and dynamic, with stops."""
 
 from __future__ import annotations
 
@@ -32,8 +31,11 @@ def motion(ur5):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("tracking", "error"), [("ideal", 1e-5), ("dynamics", 0.05)])
 def test_a_plan_is_followed(ur5, motion, mode, tracking, error):
-    """Ideal: the message's 1e-5 rad, and one period's lag of the state in set points. Masses: under
-    PD control."""
+    """A plan is followed within the error of messages or of PD control.
+
+    Ideal tracking allows the message's 1e-5 rad, and one period's lag of the state in set points.
+    Dynamics are under PD control.
+    """
     arm = SimulatedArm(ur5, tracking=tracking, initial=START)
     report = stream_trajectory(
         arm, motion, mode=mode, rate=500.0, limits=model_limits(ur5, motion.position_names)
@@ -43,14 +45,14 @@ def test_a_plan_is_followed(ur5, motion, mode, tracking, error):
     lag = 2 * peak / 500.0 if mode == "setpoints" else 0.0
     assert report.tracking.max_error.max() <= error + lag
     assert report.statistics.missed == 0
-    # It has been waited for: standing nearly where it was sent, gravity's sag and all.
+    # The stream waits until the arm stands near its goal, except for gravity's sag.
     assert np.abs(arm.state().position - GOAL).max() < (1e-5 if tracking == "ideal" else 0.005)
     assert len(report.tracking) > 0.9 * motion.duration * 500
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_protective_stop_ends_it(ur5, motion, mode):
-    """Within a few periods, whoever sees it first; the arm does not move on by itself."""
+    """The arm stops within a few periods and does not move on, whoever sees the stop first."""
     arm = SimulatedArm(ur5, initial=START)
     seen = []
 
@@ -73,7 +75,7 @@ def test_a_protective_stop_ends_it(ur5, motion, mode):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_speed_scaling(ur5, motion, mode):
-    """1, 0.3, 0, 1 on the way: it gets there, later, and never faster than its limits."""
+    """With scaling 1, 0.3, 0, 1 on the way, the arm arrives later and never exceeds its limits."""
     arm = SimulatedArm(ur5, initial=START)
     changes = [(0.2, 0.3), (0.6, 0.0), (1.4, 1.0)]
     begin = arm.clock()
@@ -87,7 +89,7 @@ def test_speed_scaling(ur5, motion, mode):
     report = stream_trajectory(arm, motion, mode=mode, rate=500.0, on_progress=turn)
     assert report.ok, report
     assert not changes
-    # 0.2 s at 1, 0.4 at 0.3, 0.8 at 0, the rest at 1; ramps and looks ten times a second blur that.
+    # 0.2 s at 1, 0.4 at 0.3, 0.8 at 0, the rest at 1. Ramps and ten looks a second blur that.
     assert arm.clock() - begin == pytest.approx(motion.duration + 0.4 * 0.7 + 0.8, abs=0.5)
     step = np.abs(np.diff(positions, axis=0)) / 0.1
     assert (step <= ur5.limits.velocity * 1.1).all()

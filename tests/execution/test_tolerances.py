@@ -1,4 +1,4 @@
-"""Tolerances: merged with a goal's, and checked."""
+"""Tolerances: merged with those of a goal, and checked."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def test_one_invalid_tolerance_makes_all_of_the_goals_void(given, words):
 
 def test_a_violation_names_joint_quantity_error_and_tolerance():
     path = merge(OWN, goal([JointTolerance("a", velocity=0.5)]), NAMES)[0].path
-    # On the bound; b has none.
+    # Values at the bound are allowed, and b has no bound.
     assert path.violation(np.array([0.1, 0.2]), np.array([0.5, 9.0])) is None
     assert path.violation(np.array([0.0, -0.21]), np.zeros(2)) == (1, "position", -0.21, 0.2)
     assert path.violation(np.zeros(2), np.array([-0.6, 0.0])) == (0, "velocity", -0.6, 0.5)
-    # No velocity command: velocities are not judged.
+    # Without a velocity command, velocities are not checked.
     assert path.violation(np.zeros(2), None) is None
 
 

@@ -1,4 +1,4 @@
-"""Tracking: errors, files that give every bit back, damaged files, the plot."""
+"""Tracking: errors, files that restore every bit, damaged files, the plot."""
 
 import contextlib
 import io

@@ -1,5 +1,4 @@
-"""What is watched while an arm moves: states that are late are no jump, and jumps are found
-whatever a clock says."""
+"""Watching a moving arm: late states are no jump, and jumps are found despite clock errors."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ PERIOD = 0.008  # [s]
 
 
 class Told:
-    """An arm that is what its state says."""
+    """An arm that returns a given state."""
 
     state_: ArmState
 
@@ -27,8 +26,7 @@ class Told:
 
 
 def watched(states):
-    """The first complaint about states of (position, stamp, measured), "" where there is none, and
-    the watch."""
+    """First complaint about states (position, stamp, measured), "" if none, and the watch."""
     arm = Told()
     watch = Watch(arm, ("a",), np.array([SPEED]), requirements=Requirements(state_age=0.2))
     for position, stamp, measured in states:
@@ -39,8 +37,7 @@ def watched(states):
 
 
 def late(lost, clock):
-    """Two states that arrive 1 ms apart and were measured `lost` periods apart, at the greatest
-    speed."""
+    """Two states that arrive 1 ms apart, measured `lost` periods apart at the greatest speed."""
     apart = lost * PERIOD
     return [(0.0, 10.0, clock), (SPEED * apart, 10.001, None if clock is None else clock + apart)]
 
@@ -55,7 +52,7 @@ def test_states_that_were_late_together_are_no_jump(lost, clock):
 
 
 def test_without_a_clock_of_the_source_arrival_counts():
-    # 0.15 rad in 1 ms, where 0.051 s and a noise of 0.01 rad would explain 0.0355.
+    # The motion is 0.15 rad in 1 ms, where 0.051 s and a noise of 0.01 rad would explain 0.0355.
     complaint, _ = watched(late(lost=37, clock=None))
     assert (
         complaint

@@ -1,5 +1,7 @@
-"""The controller that stands in for a UR arm, in a process of its own: ur-rtde may block or end the
-one it is in."""
+"""A stand-in for the controller of a UR arm, in a separate process.
+
+ur-rtde may block or end its own process.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def _until(
 ) -> Any:
     until = time.monotonic() + timeout
     while True:
-        ended = unless()  # asked first: the condition may have become true just before the end
+        ended = unless()  # called first, as the condition may have become true just before the end
         if value := condition():
             return value
         assert not ended, f"it ended before this: {what}"
@@ -45,7 +47,7 @@ def _until(
 
 
 def free_host() -> str:
-    """An address of this machine on which the three ports, which cannot be chosen, are free."""
+    """Address of this machine at which all three ports are free. The port numbers are fixed."""
     for _ in range(100):
         number = next(_numbers) % 60000
         host = (
@@ -60,7 +62,7 @@ def free_host() -> str:
 
 
 class Server:
-    """A controller; see server/__main__.py for what it can be asked."""
+    """A controller process. Its commands are listed in server/__main__.py."""
 
     home = HOME
 
@@ -97,16 +99,16 @@ class Server:
         self.ask("set", values)
 
     def servo_log(self) -> np.ndarray:
-        """(m, 10): time, target (6), gain, look-ahead, duration in each cycle in which servoj was
-        commanded."""
+        """Set points (m, 10) of cycles with servoj: time, target (6), gain, look-ahead, duration.
+        """
         return np.array(self.ask("logs")["servo"]).reshape(-1, 10)
 
     def motion_log(self) -> np.ndarray:
-        """(m, 8): time, q (6), scaling of each cycle in which the arm moved."""
+        """States (m, 8) of all cycles in which the arm moved: time, q (6), scaling."""
         return np.array(self.ask("logs")["motion"]).reshape(-1, 8)
 
     def end(self) -> None:
-        """Be gone."""
+        """Kill the process."""
         self.process.kill()
         self.process.communicate()
 
@@ -121,7 +123,7 @@ def serve() -> Iterator[Callable[..., Server]]:
 
     yield start
     for server in servers:
-        with contextlib.suppress(OSError, ValueError):  # it may be gone
+        with contextlib.suppress(OSError, ValueError):  # it may have ended
             print(*server.state["events"], sep="\n")
         server.end()
 
@@ -135,7 +137,7 @@ def connect() -> Iterator[Callable[..., Any]]:
     ) -> Any:
         parser = argparse.ArgumentParser()
         TRANSPORT.add_arguments(parser)
-        # A watchdog of 2 Hz: this machine may be busy for a tenth of a second.
+        # A watchdog of 2 Hz, since this machine may be busy for a tenth of a second.
         options = parser.parse_args(
             ["--rtde-host", server.host, "--rtde-watchdog", "2", *arguments]
         )
@@ -146,28 +148,28 @@ def connect() -> Iterator[Callable[..., Any]]:
     yield reach
     for arm in arms:
         arm.close()
-        print(*arm.events, sep="\n")  # why it did not move, where a test waited for that
+        print(*arm.events, sep="\n")  # shows why an arm did not move, if a test fails
 
 
 @pytest.fixture
 def until() -> Callable[..., Any]:
-    """until(condition, what, unless): wait for something to become true, and return it.
+    """Function until(condition, what, unless) that waits until a condition is true and returns it.
 
-    It fails at once where `unless` is true: what was to bring it about has ended.
+    It fails at once if `unless` becomes true, as the condition can no longer become true then.
     """
     return _until
 
 
 @pytest.fixture
 def make_plan() -> Callable[..., Trajectory]:
-    """make_plan(duration, reach, joint_names)."""
+    """Function make_plan(duration, reach, joint_names) that plans a motion."""
     return _plan
 
 
 def _plan(
     duration: float = 1.0, reach: float = 0.4, joint_names: tuple[str, ...] | None = None
 ) -> Trajectory:
-    """From HOME to and fro, all joints, each its own way."""
+    """Plan from HOME to and fro, with a different displacement for each joint."""
     model = robosim.load_robot("ur5")
     share = np.array([1.0, -0.6, 0.8, -0.4, 0.9, -1.0]) * reach
     names = model.position_names

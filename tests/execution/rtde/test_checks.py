@@ -1,4 +1,4 @@
-"""What is refused: by the connection, and before a motion. Nothing moves then."""
+"""Refusals of the connection and of the checks before a motion. Nothing moves then."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""`robosim stream plan.json --to rtde`, end to end: from a URDF to a controller that speaks
-RTDE."""
+"""`robosim stream plan.json --to rtde`, end to end, from a URDF to an RTDE controller."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ STOPPED = 1
 
 @pytest.fixture(scope="module")
 def plans(tmp_path_factory):
-    """A plan of each arm around an obstacle course."""
+    """Plans of both arms around an obstacle course."""
     folder = tmp_path_factory.mktemp("plans")
     paths = {}
     for robot in ("ur5", "ur5e"):
@@ -55,7 +54,7 @@ def test_a_whole_plan_is_followed(serve, plans, capsys, tmp_path, series, mode):
     ]
     code = main([*arguments, "--mode", mode, "--record", str(tmp_path / "tracking.csv"), "--json"])
     out, err = capsys.readouterr()
-    summary = json.loads(out)  # the library prints, but not here
+    summary = json.loads(out)  # stdout has no lines of the library
     assert (code, err, summary["outcome"]) == (0, "", "finished"), (
         summary["reason"],
         summary["told"],
@@ -63,8 +62,7 @@ def test_a_whole_plan_is_followed(serve, plans, capsys, tmp_path, series, mode):
     np.testing.assert_allclose(
         server.state["q"], trajectory.position(trajectory.duration), atol=2e-3
     )
-    # Every set point is on the planned path, to a sample's motion between the points that it is
-    # compared with.
+    # Every set point is on the planned path. The tolerance is the motion between two path samples.
     path_points = trajectory.position(np.linspace(0.0, trajectory.duration, 20001))
     log = server.servo_log()[::7, 1:7]
     off = np.array([np.abs(path_points - q).max(axis=1).min() for q in log])
@@ -79,7 +77,7 @@ def test_a_whole_plan_is_followed(serve, plans, capsys, tmp_path, series, mode):
 
 
 def test_what_does_not_fit_is_refused_with_a_reason(serve, plans, capsys):
-    server = serve(series="cb3")  # at its home, where the plan does not begin
+    server = serve(series="cb3")  # at its home, away from the plan's start
     capsys.readouterr()
     assert main(["stream", str(plans["ur5"]), "--to", "rtde", "--rtde-host", server.host]) == 3
     out = capsys.readouterr().out

@@ -1,5 +1,4 @@
-"""What goes wrong on the way: the arm stops, does not start again by itself, and nothing here waits
-for ever."""
+"""Faults on the way: the arm stops, does not restart by itself, and no call waits forever."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ SPEED = np.pi  # [rad/s] of every joint
 
 
 class Stream:
-    """A plan that is being streamed by a thread."""
+    """A plan that a thread streams."""
 
     def __init__(self, arm, trajectory, **arguments):
         self.reports = []
@@ -63,7 +62,7 @@ def at_rest(server):
 
 
 def assert_smooth(server):
-    """No joint moved further in a cycle than its speed allows."""
+    """Assert that no joint moved further in a cycle than its speed allows."""
     motion = server.motion_log()
     follows = np.isclose(np.diff(motion[:, 0]), 1 / server.rate)
     steps = np.abs(np.diff(motion[:, 1:7], axis=0))[follows]
@@ -79,12 +78,12 @@ def assert_smooth(server):
     ],
 )
 def test_a_safety_stop_ends_the_motion_and_the_program(moving, until, mode, kind):
-    server, arm, stream = moving(mode=mode, watchdog="1")  # slow, so that we are faster
+    server, arm, stream = moving(mode=mode, watchdog="1")  # slow, so that the client acts before it
     server.ask(kind)
     report = stream.report()
     assert report.outcome in (Outcome.HELD, Outcome.ABORTED), report
     assert "STOP" in report.reason or (kind == "emergency_stop" and "program" in report.reason)
-    # The program, which holds our last set point, is ended: unlocking the arm cannot make it move.
+    # The program with the last set point is ended, so that unlocking the arm cannot move it.
     state = until(lambda: (s := server.state)["runtime_state"] == STOPPED and s, "the program ends")
     ended = "emergency stop" if kind == "emergency_stop" else "the dashboard stopped it"
     assert state["events"][-1] == f"program ended: {ended}"
@@ -125,12 +124,12 @@ def test_a_lost_connection_ends_the_motion_and_is_not_taken_up_again(
     report = stream.report()
     assert report.outcome in (Outcome.HELD, Outcome.ABORTED), report
     assert not arm.status().connected
-    # The controller's watchdog, or its dashboard, ends the program: twice the watchdog's half a
-    # second is plenty.
+    # The controller's watchdog or its dashboard ends the program. Twice the watchdog's half second
+    # is plenty.
     until(lambda: server.state["runtime_state"] == STOPPED, "the program ends")
     until(lambda: at_rest(server), "the arm stands")
     state = server.state
-    # The library would connect anew, upload its program again, and repeat its last command.
+    # By itself, the library would reconnect, upload its program again, and repeat its last command.
     assert state["events"].count("program uploaded") == 1
     begin = time.monotonic()
     arm.close()
@@ -146,7 +145,7 @@ def test_states_that_stop_stop_the_arm(moving, until, mode, how):
     report = stream.report()
     assert report.outcome in (Outcome.HELD, Outcome.ABORTED), report
     until(lambda: at_rest(server), "the arm stands")
-    # Two seconds without any state count as a lost connection, which is not taken up again.
+    # After two seconds without a state, the connection is lost and is not resumed.
     until(lambda: not arm.status().connected, "the connection is given up")
     until(lambda: server.state["runtime_state"] == STOPPED, "the program ends")
     assert server.state["events"].count("program uploaded") == 1
@@ -212,11 +211,11 @@ def test_a_stop_slows_down_along_the_motion(moving, make_plan, until):
     arm.stop()
     assert stream.report().outcome is not Outcome.FINISHED
     state = until(lambda: at_rest(server), "the arm stands")
-    assert state["servoing"]  # it holds, under servo
-    # The plan goes to and fro on a straight line in joint space, and so does its tangent: where the
-    # arm stands is on it, to the 5e-4 rad that set points may be beside it. How long the ramp is,
-    # test_motion knows exactly; here a busy machine may merge cycles, whose speed then is that of
-    # several.
+    assert state["servoing"]  # it stays under servo control
+    # The plan goes to and fro on a straight line in joint space, as does its tangent. So the arm
+    # stops on that line, up to the 5e-4 rad by which set points may deviate. The exact length of
+    # the ramp is tested in test_motion. Here a busy machine may merge cycles, whose speed is then
+    # that of several.
     start, end = (np.array(make_plan(duration=3.0, reach=0.8).position(t)) for t in (0.0, 1.8))
     line = (end - start) / np.linalg.norm(end - start)
     way = np.array(state["q"]) - start
@@ -258,7 +257,7 @@ def test_a_stream_that_stops_is_held(serve, connect, make_plan, until):
     trajectory = make_plan(duration=2.0)
     until(arm.state, "a state")
     begin = arm.clock()
-    for k in range(100):  # 0.8 s of two, then nothing: in the middle of the motion
+    for k in range(100):  # stops after 0.8 s of 2 s, in the middle of the motion
         arm.sleep_until(begin + k / 125)
         arm.stream(Setpoint(trajectory.position(k / 125)))
     until(lambda: any("no set point" in event.text for event in arm.events), "it is noticed")
@@ -266,10 +265,10 @@ def test_a_stream_that_stops_is_held(serve, connect, make_plan, until):
     held = np.array(server.state["q"])
     ahead = np.abs(held - trajectory.position(99 / 125)).max()
     speed = np.abs(trajectory.velocity(99 / 125)).max()
-    # The watchdog's time and the ramp, and not to the plan's end.
+    # The arm moves on for the watchdog's time and the ramp, and not to the plan's end.
     assert ahead < speed * 0.15 + speed**2 / 10
     assert_smooth(server)
-    # A stream can begin again where the arm is.
+    # A stream can restart at the arm's position.
     arm.stream(Setpoint(np.array(held)))
     arm.stop()
     assert arm.status().controller_active
@@ -293,7 +292,7 @@ def test_a_bad_set_point_stops_the_arm(serve, connect, make_plan, until, bad, te
     for k in range(60):
         arm.sleep_until(begin + k / 125)
         arm.stream(Setpoint(trajectory.position(k / 125)))
-    for _ in range(20):  # and more of them, which must not do what one does not
+    for _ in range(20):  # the others must not bypass the first refusal
         arm.stream(Setpoint(bad(trajectory.position(60 / 125))))
     until(lambda: any(text in event.text for event in arm.events), "it is refused")
     until(lambda: server.state["servoing"] and at_rest(server), "the arm stands")
@@ -334,7 +333,7 @@ print(report.outcome.value, report.reason)
 
 @pytest.fixture
 def streaming_process(serve, make_plan, tmp_path, until):
-    """A process of its own that streams a plan of four seconds, in the middle of it."""
+    """Start a separate process that is in the middle of streaming a plan of four seconds."""
     processes = []
 
     def start(mode):
@@ -410,6 +409,6 @@ def test_closing_in_the_middle_stops_the_arm(serve, connect, make_plan, until):
     assert until(lambda: handle.result, "the goal ends").status is GoalStatus.ABORTED
     assert not arm.status().connected
     assert_smooth(server)
-    # And the controller is free for the next one.
+    # Another client can use the controller.
     again = connect(server)
     assert again.status().safety_mode in (None, SafetyMode.NORMAL)

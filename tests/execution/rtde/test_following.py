@@ -1,5 +1,4 @@
-"""A UR controller that speaks RTDE follows plans: at both rates, in both modes, at any speed
-scaling."""
+"""A UR controller with RTDE follows plans at both rates, in both modes, at any speed scaling."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ pytest.importorskip("rtde_control")
 
 
 def distance_from_path(positions, trajectory):
-    """(m,) how far each of the positions (m, 6) is from the nearest point of the plan's path."""
+    """Distance (m,) of each position (m, 6) from the nearest point of the plan's path."""
     path = trajectory.position(np.linspace(0.0, trajectory.duration, 4001))
     return np.array([np.abs(path - q).max(axis=1).min() for q in positions])
 
@@ -34,14 +33,14 @@ def test_a_plan_is_followed(serve, connect, make_plan, series, mode):
     )
     assert report.outcome is Outcome.FINISHED, report
     log = server.servo_log()
-    # The interpolated plan is exact to 1e-5; between two points of the path's samples there are
-    # 4e-4 rad. Where set points come late, as on a busy machine, the arm slows down along its
-    # tangent: at 1.3 rad/s for 0.1 s.
+    # The interpolated plan is exact to 1e-5, and adjacent path samples are 4e-4 rad apart. Where
+    # set points come late, as on a busy machine, the arm slows down along its tangent: at 1.3 rad/s
+    # for 0.1 s.
     off = distance_from_path(log[:, 1:7], trajectory)
     assert np.median(off) < 5e-4
     assert off.max() < (5e-4 if mode == "trajectory" else 0.1)
     np.testing.assert_array_equal(log[:, 7:], [[2000.0, 0.03, 1 / server.rate]] * len(log))
-    # In time, too: the speed of the plan times a few cycles, which a busy machine may be late.
+    # The arm is also on time, up to the plan's speed times a few cycles of delay on a busy machine.
     moving = np.abs(log[:, 1:7] - server.home).max(axis=1) > 1e-9
     times = log[moving, 0] - log[moving, 0][0]
     wanted = trajectory.position(np.clip(times, 0.0, trajectory.duration))
@@ -68,8 +67,7 @@ def test_a_stream_at_a_lower_rate_is_spread_over_the_cycles(serve, connect, make
     report = stream_trajectory(arm, trajectory, mode="setpoints", rate=125.0)
     assert report.ok, report
     motion = server.motion_log()
-    # Steps of a 125 Hz stream would be four times the plan's speed, followed by three cycles at
-    # rest.
+    # If a 125 Hz stream were not spread, one cycle in four would have four times the plan's speed.
     fastest = np.abs(trajectory.velocity(np.linspace(0, 1, 1001))).max(axis=0) / 500
     steps = np.abs(np.diff(motion[:, 1:7], axis=0)) / fastest
     assert np.percentile(steps.max(axis=1), 90) < 2.0
@@ -83,7 +81,7 @@ def test_a_lagging_arm_is_waited_for(serve, connect, make_plan):
     assert report.tracking is not None
     # Lag times speed: 0.034 s at 0.5 rad/s and more, most of the time.
     assert np.median(np.abs(report.tracking.error).max(axis=1)) > 0.01
-    # It arrives like exp(-t / 0.034 s), and is there when 0.02 rad are left.
+    # The arm arrives like exp(-t / 0.034 s). It has arrived when 0.02 rad are left.
     np.testing.assert_allclose(
         server.state["q"], trajectory.position(trajectory.duration), atol=0.02
     )
@@ -113,12 +111,12 @@ def test_speed_scaling_is_followed(serve, connect, make_plan, until, mode):
     server.set(speed_scaling=1.0, target_speed_fraction=1.0)
     thread.join(60)
     assert reports[0].ok, reports[0]
-    # The path is kept, but for set points that come late on a busy machine.
+    # The path is kept, except for set points that come late on a busy machine.
     motion = server.motion_log()
     off = distance_from_path(motion[:, 1:7], trajectory)
     assert np.median(off) < 1e-3
     assert off.max() < (5e-3 if mode == "trajectory" else 0.1)
-    # 1.5 s of plan, at 0.3 for a second, and 0.7 s at 0, make at least 2.9 s.
+    # 1.5 s of plan, at 0.3 for a second, and 0.7 s at 0, last at least 2.9 s.
     log = server.servo_log()
     assert motion[-1, 0] - log[0, 0] > 2.5
     # At 0.3 the joints moved at 0.3 of the plan's greatest speed.
@@ -157,7 +155,7 @@ def test_a_paused_program_pauses_the_plan_until_the_watchdog_ends_it(
         assert "program" in reports[0].reason
 
 
-# Control cycles of 8 ms: within a tenth of a second, and not.
+# Delays in control cycles of 8 ms: below and above a tenth of a second.
 @pytest.mark.parametrize("late", [4, 40])
 def test_set_points_are_sent_again_until_the_library_knows_that_a_pause_has_ended(
     serve, connect, make_plan, until, late

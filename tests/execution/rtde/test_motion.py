@@ -1,5 +1,4 @@
-"""What the joints are given in each cycle: bounded, spread evenly, and brought to rest by a ramp;
-and the messages."""
+"""Joint commands of each cycle: bounded, evenly spread, with ramps to rest. Also the messages."""
 
 from __future__ import annotations
 
@@ -72,8 +71,8 @@ def test_a_ramp_to_rest(velocity):
         cycles += 1
     fastest = np.abs(velocity).max()
     assert cycles <= math.ceil(fastest / DECELERATION / PERIOD) + 1
-    # v^2 / 2a along the fastest joint; the sum over cycles is short of the integral by half a cycle
-    # at that speed.
+    # The distance is v^2 / 2a along the fastest joint. The sum over cycles is shorter than the
+    # integral by half a cycle at that speed.
     way = np.abs(arm.position - begin).max()
     assert (
         fastest**2 / (2 * DECELERATION) - fastest * PERIOD <= way <= fastest**2 / (2 * DECELERATION)
@@ -113,7 +112,7 @@ def test_set_points_at_the_controllers_rate_are_handed_out_one_by_one():
         if (wanted := playout.next(position)) is not None:
             position = wanted
             out.append(float(wanted[0]))
-    assert out == list(map(float, range(19)))  # the first waits for the second
+    assert out == list(map(float, range(19)))  # each is handed out when the next one has arrived
 
 
 def test_set_points_at_a_quarter_of_the_rate_are_spread():
@@ -125,8 +124,8 @@ def test_set_points_at_a_quarter_of_the_rate_are_spread():
         if (wanted := playout.next(position)) is not None:
             position = wanted
             out.append(float(wanted[0]))
-    # After the first few, whose interval is not known yet, every cycle makes a quarter of a set
-    # point's way.
+    # After the first few set points, whose interval is unknown, every cycle makes a quarter of a
+    # set point's displacement.
     np.testing.assert_allclose(np.diff(out[8:]), 0.1, atol=1e-12)
 
 

@@ -1,11 +1,12 @@
-"""A UR controller for tests: RTDE on 30004, the script port 30003, the dashboard on 29999, over a
-simulated arm.
+"""A UR controller for tests over a simulated arm.
+
+RTDE is on port 30004, the script port on 30003 and the dashboard on 29999.
 
     python server HOST [JSON]
 
 JSON sets the start: series ("cb3", 125 Hz, or "e", 500 Hz), model, q, lag, remote_control,
-program_running. Then one JSON command per line on stdin, answered by one JSON line on stdout; see
-`Controller.command`. Ends with its stdin.
+program_running. After that, each line of stdin is a JSON command, answered by one JSON line on
+stdout. `Controller.command` lists the commands. The process ends when its stdin closes.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ SAFETY_TEXTS = {
 
 
 class Session:
-    """One RTDE client."""
+    """An RTDE client."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self.writer = writer
         self.outputs: list[tuple[int, tuple[str, ...], int]] = []  # recipe, names, every n cycles
         self.inputs: dict[int, list[str]] = {}
         self.started = False
-        self.held: deque[bytes] = deque()  # packages with states that are on their way
+        self.held: deque[bytes] = deque()  # packages with delayed states
 
     def send(self, kind: int, payload: bytes) -> None:
         self.writer.write(packages.frame(kind, payload))
@@ -77,8 +78,7 @@ class Controller:
         self.cycles = 0
         self.servers: list[asyncio.Server] = []
 
-    # -- The control cycle
-    # -----------------------------------------------------------------------------------
+    # -- The control cycle -------------------------------------------------------------------------
 
     async def run(self) -> None:
         period = 1.0 / self.robot.rate
@@ -110,7 +110,7 @@ class Controller:
             session.send(packages.DATA, session.held.popleft())
 
     def values(self) -> dict[str, Any]:
-        """Of all outputs that are not zero."""
+        """Values of all outputs that are not zero."""
         robot = self.robot
         safety_bit = {NORMAL: 0, 2: 1, PROTECTIVE_STOP: 2, EMERGENCY: 7}[robot.safety_mode]
         return {
@@ -126,15 +126,14 @@ class Controller:
             "runtime_state": robot.runtime_state,
             "speed_scaling": robot.speed_scaling,
             "target_speed_fraction": robot.target_speed_fraction,
-            # Power on, program running.
+            # Power is on and a program runs.
             "robot_status_bits": 1 | (2 if self.program.running else 0),
             "safety_status_bits": (
                 1 << safety_bit | (1 << 10 if robot.safety_mode == EMERGENCY else 0)
             ),
         }
 
-    # -- The three ports
-    # -------------------------------------------------------------------------------------
+    # -- The three ports ---------------------------------------------------------------------------
 
     async def listen(self) -> None:
         for port, serve in (
@@ -252,8 +251,7 @@ class Controller:
         }
         return answers.get(request, f"could not understand: '{request}'")
 
-    # -- What a test asks for
-    # --------------------------------------------------------------------------------
+    # -- Commands of tests -------------------------------------------------------------------------
 
     def command(self, name: str, value: Any) -> Any:
         robot = self.robot
@@ -290,11 +288,12 @@ class Controller:
                 robot.runtime_state = PLAYING
         elif name == "stop_program":
             self.program.end("asked for")
-        elif name == "freeze":  # packages go on, their content does not change
+        elif name == "freeze":  # packages continue with constant content
             self.freeze = bool(value)
-        elif name == "silent":  # no packages any more
+        elif name == "silent":  # no more packages
             self.silent = bool(value)
-        # Packages, one a cycle, by which states reach those that write registers later.
+        # Number of packages, one per cycle, by which states are delayed for clients that write
+        # registers.
         elif name == "late":
             self.late = int(value)
         elif name == "drop":  # "all": every connection; "commands": those that write registers

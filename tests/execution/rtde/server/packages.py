@@ -1,8 +1,8 @@
-"""RTDE's packages, version 2 of the published protocol: framing, and how each variable is packed.
+"""Packages of RTDE, version 2 of the published protocol: framing and packing of variables.
 
-A package is a big-endian uint16 size (header included), a type byte, and a payload. Written from
-Universal Robots' description of the interface, for a server; it shares nothing with the client that
-it tests.
+A package is a big-endian uint16 size (header included), a type byte, and a payload. This module
+follows Universal Robots' description of the interface, for a server. It shares no code with the
+client that it tests.
 """
 
 from __future__ import annotations
@@ -70,14 +70,16 @@ def frame(kind: int, payload: bytes) -> bytes:
 
 
 async def read(reader: StreamReader) -> tuple[int, bytes]:
-    """The next package: type and payload. Raises asyncio.IncompleteReadError at the end of the
-    stream."""
+    """Read the next package: type and payload.
+
+    Raises asyncio.IncompleteReadError at the end of the stream.
+    """
     size, kind = struct.unpack(">HB", await reader.readexactly(3))
     return kind, await reader.readexactly(size - 3)
 
 
 def text_message(text: str, source: str = "robot", level: int = 2) -> bytes:
-    """Level: 0 exception, 1 error, 2 warning, 3 information."""
+    """Text message. Levels: 0 exception, 1 error, 2 warning, 3 information."""
     message, origin = text.encode()[:255], source.encode()[:255]
     return frame(
         TEXT_MESSAGE,
@@ -95,7 +97,7 @@ def _packing(names: tuple[str, ...]) -> struct.Struct:
 
 
 def pack(names: tuple[str, ...], values: dict[str, Any]) -> bytes:
-    """The outputs of a recipe; one without a value is zero."""
+    """Pack the outputs of a recipe. An output without a value is zero."""
     flat: list[Any] = []
     for name in names:
         value = values.get(name, 0)

@@ -1,10 +1,10 @@
-"""What ur_rtde's control program does on the controller, as far as servoing needs it.
+"""The control program of ur_rtde on the controller, as far as servoing needs it.
 
 The library uploads a program that reads a command's number from input integer register 0 and its
-values from the input double registers, and answers in output integer register 0: 1 ready for a
-command, 2 done with one. Commands of the real-time kind (servoj) are read anew in every cycle; any
-other is run once, and the next is taken after a 0. While servoing, a thread of the program repeats
-servoj with the newest target.
+values from the input double registers. It answers in output integer register 0: 1 ready for a
+command, 2 done with one. Real-time commands (servoj) are read again in every cycle. Any other
+command runs once, and the next command is taken after a 0. While servoing, a thread of the program
+repeats servoj with the latest target.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class ControlProgram:
         self.inputs: dict[str, Any] = {}
         self.outputs: dict[str, object] = {}
         self.starts_at: float | None = None
-        self.busy = False  # a command of the other kind has been taken
-        self.stopping = False  # it waits for the arm to come to rest
+        self.busy = False  # a command that is not real-time has been taken
+        self.stopping = False  # waiting for the arm to come to rest
         self.watchdog: float | None = None  # [s] allowed between writes of input integer register 0
         self.written_at = 0.0
 
@@ -34,7 +34,7 @@ class ControlProgram:
         return self.robot.runtime_state in (PLAYING, PAUSED)
 
     def upload(self, text: str) -> None:
-        """A new program replaces the one that runs."""
+        """Replace the running program."""
         self.end("a program was uploaded")
         if not text.startswith("def rtde_control():") or "servoj(" not in text:
             self.robot.events.append("an unknown program was uploaded")
@@ -90,7 +90,8 @@ class ControlProgram:
             self.end("stop of the program was asked for")
             return
         if command in (SERVO_STOP, STOPL, STOPJ):
-            # Tool decelerations [m/s^2] are taken for joints' [rad/s^2]: an arm of about 1 m.
+            # Tool decelerations [m/s^2] are taken as joint decelerations [rad/s^2]: an arm of about
+            # 1 m.
             self.robot.brake(self._double(0))
             self.robot.events.append("stop")
             self.stopping = True

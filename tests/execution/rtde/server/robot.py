@@ -1,10 +1,9 @@
-"""A UR arm as its controller sees it: joints that follow servoj or brake, modes, and a program that
-runs or does not.
+"""A UR arm as its controller sees it: joints that follow servoj or brake, modes, and a program.
 
-One `step` is one control cycle. Following is ideal (the target is reached within the cycle, as far
-as the speed allows) or lags by a time constant. The speed slider bounds the speed, as on the robot:
-an arm that is commanded faster than the slider allows falls behind, and stops protectively when it
-is too far behind.
+One `step` is one control cycle. Following is ideal (the joint reaches the target within the cycle,
+as far as the speed allows) or lags by a time constant. The speed slider bounds the speed, as on the
+robot. An arm that is commanded faster than the slider allows falls behind, and stops protectively
+when its target is too far away.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import math
 from dataclasses import dataclass, field
 
 JOINT_SPEED = math.pi  # [rad/s], UR5's data sheet
-DEVIATION = 0.3  # [rad] between target and joint at which the controller gives up
+DEVIATION = 0.3  # [rad] between target and joint at which the controller stops
 PROTECTIVE_DECELERATION = 25.0  # [rad/s^2]
 PROGRAM_DECELERATION = 5.0  # [rad/s^2] when a program ends
 
@@ -36,7 +35,7 @@ class Robot:
     target_speed_fraction: float = 1.0
     servo_target: list[float] | None = None
     braking: float | None = None  # [rad/s^2]
-    # Time, target (6), gain, lookahead, duration.
+    # Time, target (6), gain, look-ahead, duration.
     servo_log: list[list[float]] = field(default_factory=list)
     motion_log: list[list[float]] = field(default_factory=list)  # time, q (6), scaling
     events: list[str] = field(default_factory=list)
@@ -72,8 +71,10 @@ class Robot:
         self.braking = deceleration
 
     def protective_stop(self, reason: str) -> None:
-        """The joints brake, the program is paused: as on the robot it still runs, and could be
-        resumed."""
+        """Brake the joints and pause the program.
+
+        As on the robot, the program still runs and can be resumed.
+        """
         self.safety_mode = PROTECTIVE_STOP
         if self.runtime_state == PLAYING:
             self.runtime_state = PAUSED
