@@ -154,7 +154,7 @@ def test_gradient_of_a_run_by_frames_and_laws():
         law = JointEquality("to_tip", "to_crank", tuple(c))
         return Simulation(World(model, closures=[pin, law]), dt=2e-3)
 
-    start = q + np.array([0.01, -0.02, 0.02, 0.0])  # closure and law are violated
+    start = q + np.array([0.01, -0.02, 0.02, 0.0])  # both are violated
 
     def loss(*parts):
         simulation = simulated(*parts)

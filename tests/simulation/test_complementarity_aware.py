@@ -114,7 +114,7 @@ def test_what_flies_or_slides_has_its_own_gradient_to_the_bit():
             ]
         )
         matrices = simulation.linearize(slides).jacobians()
-        np.testing.assert_allclose(matrices.v[1, 2], 0, atol=1e-16)  # exact: no separation
+        np.testing.assert_allclose(matrices.v[1, 2], 0, atol=1e-16)  # exact
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one.v, other.v)
         np.testing.assert_array_equal(one.tau, other.tau)

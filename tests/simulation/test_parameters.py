@@ -213,7 +213,7 @@ def test_at_the_end_of_its_range_a_derivative_is_of_the_side_that_there_is():
             1
         ]  # neither too long nor lost in rounding
         terms = np.where(at_end, by * way, 0.0)
-        # Of fourth order, plus 1e-14, to which the loss is rounded, over 1e-5.
+        # Truncation of fourth order, and rounding of the loss, 1e-14, over 1e-5.
         assert found == pytest.approx(terms.sum(), rel=0, abs=1e-8 * np.abs(terms).sum() + 1e-9), (
             kind
         )
@@ -450,6 +450,7 @@ def built(
 ):  # fmt: skip
     """An arm over a wall, whose welded hand has two fingers, and a stone on two steps."""
     builder = ModelBuilder("arm")
+    # A motor-driven arm with a welded hand and two fingers.
     builder.add_link("root")
     builder.add_link("arm", mass=1.0, com=(0.1, 0, 0.01), inertia=0.01 * np.diag([1, 1.5, 1.2]))
     builder.add_link("hand", mass=mass, com=com, inertia=inertia * np.diag([1, 1.5, 1.2]))
@@ -470,6 +471,7 @@ def built(
         builder.add_joint(
             f"{name}_joint", "prismatic", "hand", name, X_PJ=X, axis=(0, 1, 0.2), damping=0.3
         )
+    # A stone that falls on the steps.
     builder.add_link("stone", mass=0.5, inertia=1e-3 * np.eye(3))
     builder.add_joint("free", "floating", "root", "stone")
     builder.add_collider("stone", Shape.convex(skin, rounding=rounding))
