@@ -150,8 +150,7 @@ def test_jumps_of_the_acceleration_become_ramps_without_overshoot(max_interval):
 @given(st.integers(0, 10**6))
 @settings(max_examples=40, deadline=None, derandomize=True)
 def test_any_continuous_plan_is_reproduced(seed):
-    """Plans through random knots: cubics, and quintics, whose acceleration jumps at the end only.
-    """
+    """Plans through random knots: cubics, and quintics with acceleration jumps at the end only."""
     random = np.random.default_rng(seed)
     m = random.integers(2, 8)
     times = np.concatenate([[0.0], np.cumsum(random.choice([0.003, 0.05, 0.4, 1.3], m))])

@@ -30,7 +30,7 @@ from robosim.execution.profiles import PROFILES
 from robosim.execution.tolerances import ControllerTolerances
 from robosim.trajectory import TrajectoryLimits
 
-from ..reference.joint_trajectory_controller import ReferenceController  # noqa: TID252 (tests have no absolute name)
+from ..reference.joint_trajectory_controller import ReferenceController  # noqa: TID252 (no absolute name)
 from ..scale import repeats  # noqa: TID252 (tests have no absolute name)
 
 EVENTS = repeats(10_000, 100_000)
@@ -56,6 +56,7 @@ class Life:
     """An executor and its reference, with the same events."""
 
     def __init__(self, profile, head: bytes):
+        # Draw the parameters of the controller.
         pick = random.Random(head)
         limits = (6.0, 9.0, 400.0) if pick.random() < 0.3 else None
         self.o = {
@@ -76,6 +77,7 @@ class Life:
         )
         self.o["path"] = dict.fromkeys(NAMES, (path, 0.0))
         self.o["goal"] = dict.fromkeys(NAMES, (goal, stopped))
+        # Make the reference and the executor with the same parameters.
         self.clock = ManualClock(pick.choice((10.0, 1.7e9)))
         self.reference = ReferenceController(NAMES, self.o)
         self.executor = TrajectoryExecutor(

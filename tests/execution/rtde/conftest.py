@@ -99,8 +99,7 @@ class Server:
         self.ask("set", values)
 
     def servo_log(self) -> np.ndarray:
-        """Set points (m, 10) of cycles with servoj: time, target (6), gain, look-ahead, duration.
-        """
+        """Set points (m, 10) of servoj cycles: time, target (6), gain, look-ahead, duration."""
         return np.array(self.ask("logs")["servo"]).reshape(-1, 10)
 
     def motion_log(self) -> np.ndarray:

@@ -93,6 +93,7 @@ def test_what_does_not_fit_is_refused_with_a_reason(serve, plans, capsys):
 @pytest.mark.parametrize("mode", ["trajectory", "setpoints"])
 def test_ctrl_c_stops_the_arm(serve, plans, until, tmp_path, mode):
     server = at_the_start(serve, plans["ur5"], series="cb3")
+    # Stream a slow plan in a separate process, and interrupt it while the arm moves.
     slow = tmp_path / "slow.json"
     Trajectory.load(plans["ur5"]).scale(5.0).save(slow)
     code = (
@@ -125,6 +126,7 @@ def test_ctrl_c_stops_the_arm(serve, plans, until, tmp_path, mode):
     finally:
         process.kill()
         process.communicate()
+    # The arm has stopped before the plan's end, and the program is ended.
     assert process.returncode == 130, (out, err)
     assert ": stopped" in out
     assert "interrupted" in out
