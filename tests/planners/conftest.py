@@ -1,4 +1,4 @@
-"""Small robots made in code, and what every plan has to fulfil."""
+"""Small robots made in code, and conditions on every plan."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INERTIA = np.diag([0.01, 0.01, 0.01])
 def planar_arm(
     n: int = 3, *, continuous: bool = False, floating: bool = False, limit: float = np.pi
 ) -> Model:
-    """n links of 0.4 m that turn about z, at the height 0.5 m."""
+    """Planar arm of n links of 0.4 m that rotate about z, at a height of 0.5 m."""
     builder = ModelBuilder(f"arm{n}", floating_base=floating)
     builder.add_link("base", mass=1.0, inertia=INERTIA)
     builder.add_collider("base", Shape.cylinder(0.05, 0.4), X_LC=pose((0, 0, 0.2)))
@@ -53,7 +53,7 @@ def planar_arm(
 
 
 def gantry() -> Model:
-    """Two sliding axes, a turning wrist, and a gripper whose second finger mimics the first."""
+    """Two sliding axes, a rotating wrist, and a gripper whose second finger mimics the first."""
     builder = ModelBuilder("gantry")
     builder.add_link("rail")
     for name in ("slide_x", "slide_y", "wrist", "finger_left", "finger_right"):
@@ -95,7 +95,7 @@ def gantry() -> Model:
 
 
 def rover() -> Model:
-    """A box on a planar joint with a mast that turns."""
+    """A box on a planar joint, with a mast that rotates."""
     builder = ModelBuilder("rover")
     builder.add_link("ground")
     builder.add_link("hull", mass=5.0, inertia=INERTIA)
@@ -136,7 +136,7 @@ def arm() -> Model:
 
 @pytest.fixture(scope="session")
 def robots() -> SimpleNamespace:
-    """The functions above that make robots and scenes."""
+    """Functions of this module that make robots and scenes."""
     return SimpleNamespace(
         planar_arm=planar_arm, gantry=gantry, rover=rover, pillar_scene=pillar_scene
     )
@@ -144,35 +144,37 @@ def robots() -> SimpleNamespace:
 
 @pytest.fixture(scope="session")
 def check_plan():
-    """`assert_plan` below."""
+    """Fixture for `assert_plan`."""
     return assert_plan
 
 
 def pillar_scene() -> Scene:
-    """A pillar in the way of the planar arm."""
+    """Scene with a pillar in the way of the planar arm."""
     scene = Scene("pillar")
     scene.add_cylinder("pillar", 0.08, 1.0, pose((0.8, 0.0, 0.5)))
     return scene
 
 
 def assert_plan(problem, result: PlanResult, *, samples: int = 400) -> None:
-    """What holds for every plan: rest at both ends, no collision, no limit broken, torques
-    included."""
+    """Assert that a plan is at rest at both ends, free of collision, and within all limits.
+
+    Limits include torques.
+    """
     assert result.ok, f"{result.status.value}: {result.reason}"
     trajectory = result.trajectory
     assert trajectory is not None
     prepared = prepare(problem)
     columns = list(prepared.columns.q)
     assert trajectory.position_names == prepared.columns.names == result.position_names
-    # The start is met to rounding, and so is its velocity; the end is at rest.
+    # The start and its velocity are reached to rounding. The end is at rest.
     np.testing.assert_allclose(trajectory.position(0.0), prepared.start[columns], atol=1e-12)
     np.testing.assert_allclose(trajectory.velocity(0.0), prepared.start_velocity, atol=1e-9)
     np.testing.assert_allclose(trajectory.velocity(trajectory.duration), 0.0, atol=1e-9)
     np.testing.assert_allclose(result.path[0], prepared.start[columns], atol=1e-12)
     np.testing.assert_allclose(trajectory.position(trajectory.duration), result.path[-1], atol=1e-9)
-    # Collisions at dense samples, by the plain query and not by the edge check that planning used.
+    # Dense samples are checked by plain collision queries, not by the edge check of the planner.
     times = np.linspace(0.0, trajectory.duration, samples)
     for q in result.configuration(times):
         assert not prepared.scene.collides(q), prepared.scene.collisions(q)
-    # Exact extrema of position, velocity, acceleration and jerk; torques at 1 kHz.
+    # Exact extrema of position, velocity, acceleration and jerk. Torques at 1 kHz.
     assert trajectory.validate() == []

@@ -1,4 +1,4 @@
-"""Straight moves: on the line, to its end, or as far as possible and why not farther."""
+"""Straight moves: on the line, to its end or as far as possible, with a reason for stopping."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ HOME = [-1.0, -1.2, 1.2, -1.57, -1.57, 0.0]
 
 
 def moved(X, xyz=(0, 0, 0), rpy=(0, 0, 0)):
-    """X shifted in the world and turned about its own axes."""
+    """Pose X shifted in the world and rotated about its own axes."""
     Y = X @ pose((0, 0, 0), rpy)
     Y[:3, 3] += xyz
     return Y
 
 
 def test_rotation_log_and_exp():
-    """Against scipy, from the identity to a half turn."""
+    """Both functions agree with scipy, from the identity to a half turn."""
     rng = np.random.default_rng(0)
     for angle in [0.0, 1e-12, 1e-6, 0.3, 1.5, 2.6, 3.0, np.pi - 1e-9]:
         axis = rng.normal(size=3)
@@ -41,8 +41,11 @@ def test_rotation_log_and_exp():
 
 @pytest.mark.parametrize("bound", [1e-3, 1e-5])
 def test_line(ur5, bound):
-    """Independent measure: the distance from the segment, and the orientation at the nearest point,
-    at 2000 times."""
+    """The tool stays close to the segment and to the interpolated orientation.
+
+    The distance from the segment, and the orientation at its nearest point, are measured
+    independently at 2000 times.
+    """
     X0 = ur5.frame_pose(HOME, "tool0")
     X1 = moved(X0, (0.1, 0.05, -0.2), (0.1, -0.2, 0.5))
     result = plan_cartesian(
@@ -100,7 +103,7 @@ def test_no_motion(ur5):
 
 
 def test_ends_at_an_obstacle(ur5):
-    """The part before the plate is given, and the plate named."""
+    """The result has the part before the plate, and its reason names the plate."""
     scene = Scene("plate")
     X0 = ur5.frame_pose(HOME, "tool0")
     scene.add_box("plate", (0.4, 0.4, 0.02), pose(X0[:3, 3] - [0, 0, 0.25]))
@@ -143,7 +146,7 @@ def test_ends_at_a_joint_limit(ur5):
 
 
 def test_joints_do_not_jump(ur5):
-    """Through a wrist singularity the wrist would have to flip: refused there, not jumped."""
+    """At a wrist singularity the wrist would have to flip. The motion ends there without a jump."""
     q = np.array([0.0, -1.2, 1.6, -1.97, 0.02, 0.0])
     X0 = ur5.frame_pose(q, "tool0")
     result = plan_cartesian(
@@ -154,8 +157,7 @@ def test_joints_do_not_jump(ur5):
 
 
 def test_seven_joints(robots):
-    """More joints than needed, none of which can tilt the tip: it goes straight in its plane, by
-    least motion."""
+    """A redundant arm that cannot tilt its tip moves straight in its plane, by least motion."""
     arm = robots.planar_arm(7)
     q = [1.2, -0.8, 0.9, -0.9, 0.8, -0.5, 0.6]
     X0 = arm.frame_pose(q, "tip")
@@ -165,7 +167,7 @@ def test_seven_joints(robots):
     assert result.ok, result.reason
 
 
-# Joints to spare
+# Redundant arms
 
 
 @pytest.fixture(scope="module")
@@ -174,8 +176,10 @@ def panda():
 
 
 def random_lines(model, link, n):
-    """As in benchmarks/harness/null_space_lines.py: free configurations, and poses 0.1 to 0.3 m
-    away."""
+    """Random lines as in benchmarks/harness/null_space_lines.py.
+
+    Configurations are free of collision, and poses are 0.1 to 0.3 m away.
+    """
     rng = np.random.default_rng(0)
     scene = Scene().compile(model)
     while n > 0:
@@ -191,8 +195,10 @@ def random_lines(model, link, n):
 
 
 def assert_follows(model, link, q, poses, result, bound=1e-3):
-    """At 1000 times: near the polyline through the poses, free, within limits, from q to the last
-    pose."""
+    """Assert at 1000 times that a motion follows the polyline through the poses.
+
+    It is free of collision and within limits, from q to the last pose.
+    """
     assert result.ok, result.reason
     ends = [model.frame_pose(q, link)[:3, 3], *(X[:3, 3] for X in poses)]
     scene = Scene().compile(model)
@@ -213,8 +219,10 @@ def assert_follows(model, link, q, poses, result, bound=1e-3):
 
 
 def test_redundancy(ur5, panda, robots):
-    """Coordinates that are left when the link is held: of three joints about z none, however few
-    they are."""
+    """Number of coordinates that can move while the link is held.
+
+    Three joints about z have none, although they are few.
+    """
     for model, link, expected in [
         (ur5, "tool0", 0),
         (panda, "panda_link8", 1),
@@ -228,8 +236,10 @@ def test_redundancy(ur5, panda, robots):
 
 
 def test_lines_that_least_motion_does_not_follow(panda):
-    """Of the first hundred random lines those that a dense search over closed forms follows and
-    least motion does not: ten, at limits or singularities of the way that least motion takes."""
+    """Random lines that a dense search over closed forms follows and least motion does not.
+
+    Of the first hundred lines, these are ten. Least motion meets limits or singularities on them.
+    """
     hard = {3, 19, 21, 25, 45, 69, 72, 75, 78, 82}
     chosen = some(sorted(hard), 4)
     for i, (q, X) in enumerate(random_lines(panda, "panda_link8", 100)):
@@ -241,7 +251,7 @@ def test_lines_that_least_motion_does_not_follow(panda):
 
 
 def test_there_and_back_over_the_null_space(panda):
-    """Several lines, of which the first ends early by least motion."""
+    """Several lines, on the first of which least motion ends early."""
     q, X = list(random_lines(panda, "panda_link8", 4))[3]
     back = panda.frame_pose(q, "panda_link8")
     problem = Problem(
@@ -260,13 +270,13 @@ def test_there_and_back_over_the_null_space(panda):
 
 
 def test_an_obstacle_is_passed_by_the_elbow(robots):
-    """A planar arm of seven joints: the line is the same, the links in between give way."""
+    """A planar arm of seven joints follows the same line, while its inner links avoid a post."""
     arm = robots.planar_arm(7)
     q = np.array([1.2, -0.8, 0.9, -0.9, 0.8, -0.5, 0.6])
     X = moved(arm.frame_pose(q, "tip"), (-0.5, 0.3, 0))
     free = plan_cartesian(Problem(arm, None, q, PoseGoal("tip", X)))
     assert free.ok, free.reason
-    # A post where the elbow goes without it.
+    # Add a post where the elbow passes without an obstacle.
     middle = free.configuration(0.7 * free.trajectory.duration)
     post = arm.frame_pose(middle, "link4")[:3, 3]
     start = arm.frame_pose(q, "link4")[:3, 3]
@@ -286,7 +296,7 @@ def test_an_obstacle_is_passed_by_the_elbow(robots):
 
 
 def test_says_that_what_is_ahead_is_out_of_reach(ur5, panda):
-    """With the bound that proves it, joints and distances."""
+    """The reason has the bound that proves it, with joints and distances."""
     X0 = ur5.frame_pose(HOME, "tool0")
     result = plan_cartesian(Problem(ur5, None, HOME, PoseGoal("tool0", moved(X0, (0.0, -1.5, 0)))))
     assert "out of reach" in result.reason
@@ -305,8 +315,11 @@ def test_says_that_what_is_ahead_is_out_of_reach(ur5, panda):
 
 
 def test_says_that_the_arm_is_singular(ur5):
-    """With axes 4 and 6 of the wrist in line nothing turns the tool about the axis square to them
-    and to axis 5; the smallest singular value is told, and that the pose itself could be had."""
+    """With wrist axes 4 and 6 aligned, the reason names the singularity.
+
+    No joint then rotates the tool about the axis normal to them and to axis 5. The reason has the
+    smallest singular value, and says that other configurations reach the pose.
+    """
     q = np.array([0.0, -1.2, 1.6, -1.97, 0.0, 0.0])
     X = moved(ur5.frame_pose(q, "tool0"), rpy=(0.4, 0, 0))
     result = plan_cartesian(Problem(ur5, None, q, PoseGoal("tool0", X)))
@@ -320,8 +333,10 @@ def test_says_that_the_arm_is_singular(ur5):
 
 
 def test_says_which_joint_stops_all_configurations(panda):
-    """Of an arm with joints to spare, too: the joint that stops most of them, its value and its
-    limit."""
+    """The reason names the joint that stops most configurations, its value and its limit.
+
+    The arm is redundant.
+    """
     q, X = list(random_lines(panda, "panda_link8", 7))[6]
     result = plan_cartesian(Problem(panda, None, q, PoseGoal("panda_link8", X)))
     assert result.status is Status.NO_PATH

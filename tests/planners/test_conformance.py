@@ -1,5 +1,4 @@
-"""Every registered planner, bundled or installed, on small problems: what a planner promises by
-being one."""
+"""Conditions on every registered planner, bundled or installed, on small problems."""
 
 from __future__ import annotations
 
@@ -69,8 +68,10 @@ def planner(request):
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_path_is_valid(planner, name, robots):
-    """From the start to a goal, within bounds, only columns move, and every edge is free where
-    sampled."""
+    """The path leads from the start to a goal, within bounds.
+
+    Only the query's columns move, and every edge is free at its samples.
+    """
     query = query_of(PROBLEMS[name](robots))
     found = planner.search(query)
     if not planner.complete and found.status is not SearchStatus.FOUND:
@@ -97,7 +98,7 @@ def test_plan_is_valid(planner, name, robots, check_plan):
 
 
 def test_seed_decides(planner, robots):
-    """Equal queries give equal paths, bit for bit."""
+    """Equal queries have the same path, bit for bit."""
     if not planner.deterministic:
         pytest.skip(f"{planner.name} says that it is not deterministic")
     query = query_of(PROBLEMS["arm around a pillar"](robots))
@@ -107,7 +108,7 @@ def test_seed_decides(planner, robots):
 
 
 def closed_query(robots, **changes) -> SearchQuery:
-    """The gantry before a wall without a gap, its goal behind."""
+    """The gantry before a wall without a gap, with its goal behind the wall."""
     scene = Scene("closed")
     scene.add_box("wall", (0.1, 6.0, 1.0), pose((1.0, 1.0, 0)))
     problem = Problem(robots.gantry(), scene, {"x": 0.3, "y": 0.3}, {"x": 1.7, "y": 1.7})
@@ -115,7 +116,7 @@ def closed_query(robots, **changes) -> SearchQuery:
 
 
 def test_several_goals(planner, robots):
-    """Any goal will do: of two, the one that is not behind the wall is reached."""
+    """The planner reaches a goal that is not behind the wall, instead of the one behind it."""
     query = closed_query(robots)
     near = query.start.copy()
     near[:2] = 0.6, 1.5
@@ -126,8 +127,10 @@ def test_several_goals(planner, robots):
 
 
 def test_gives_up(planner, robots):
-    """A goal behind a closed wall: the iterations run out, or the deadline comes, and the status
-    says which."""
+    """With its goal behind a closed wall, a planner stops at its iteration limit or deadline.
+
+    The status says which.
+    """
     found = planner.search(closed_query(robots, max_iterations=200))
     assert found.status is SearchStatus.EXHAUSTED
     assert found.path.shape == (0, 4)

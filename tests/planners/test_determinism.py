@@ -1,5 +1,4 @@
-"""The same seed gives the same plan: in another process, in many threads, under load, whatever the
-budget."""
+"""The same seed leads to the same plan in any process, thread, load and budget."""
 
 from __future__ import annotations
 
@@ -44,7 +43,7 @@ def test_processes_agree(problem):
 
 
 def test_threads_agree(problem):
-    """Eight at once, which also load the machine: each gives what one alone gives."""
+    """Eight plans at once, which also load the machine, are the same as single ones."""
     alone = [digest(plan(problem, seed=seed)) for seed in range(4)]
     results = [""] * 8
 
@@ -69,6 +68,6 @@ def test_seeds_differ(problem):
 
 @pytest.mark.parametrize("family", families())
 def test_bundled_families(family, ur5, check_plan):
-    """Seed 0 of every bundled family is solved, from the scene's own start to its own goal."""
+    """Seed 0 of every bundled family is solved from the scene's start to its goal."""
     problem = Problem(ur5, generate(family, 0, model=ur5))
     check_plan(problem, plan(problem))

@@ -1,5 +1,4 @@
-"""Every form of goal and start: what is reached is what was asked for, and the nearest of what is
-equal."""
+"""Every form of goal and start: the requested goal is reached, and the nearest of equal ones."""
 
 from __future__ import annotations
 
@@ -29,14 +28,14 @@ def end(result):
 
 
 def pose_error(goal_pose, X):
-    """[m], [rad] between two poses."""
+    """Distance [m] and angle [rad] between two poses."""
     R = goal_pose[:3, :3].T @ X[:3, :3]
     angle = np.arccos(np.clip((np.trace(R) - 1) / 2, -1, 1))
     return np.linalg.norm(goal_pose[:3, 3] - X[:3, 3]), angle
 
 
 def test_forms_of_positions(arm, check_plan):
-    """Array, mapping, named state, goal object: the same end, so the same plan."""
+    """Array, mapping, named state and goal object have the same end, so the same plan."""
     ends = []
     for goal in (
         [0.3, 0.3, 0.3],
@@ -57,7 +56,7 @@ def test_forms_of_positions(arm, check_plan):
 
 
 def test_scene_start_and_goal(arm, robots, check_plan):
-    """Without start and goal of its own a problem takes the scene's; names work too."""
+    """Without its own start and goal, a problem takes the scene's. Names work, too."""
     scene = robots.pillar_scene()
     scene.set_start({"joint1": 0.9})
     scene.set_goal({"joint1": -0.9})
@@ -94,7 +93,7 @@ def test_the_whole_configuration_of_a_plan_that_moves_some_joints(arm):
             call(result.trajectory.position(t[2]), "tip")
     with pytest.raises(ModelError, match=r"trajectory\.configuration\(t, model\)"):
         arm.link_poses(result.trajectory.position(t[2]))
-    # Nothing of that where it would not help.
+    # The hint is absent where it would not help.
     for wrong in ([0.0] * 4, [], [[0.0, 0.0]], 1.0):
         with pytest.raises(ModelError) as caught:
             arm.frame_pose(wrong, "tip")
@@ -102,8 +101,10 @@ def test_the_whole_configuration_of_a_plan_that_moves_some_joints(arm):
 
 
 def test_group_is_found(robots, check_plan):
-    """The smallest group that has what the goal needs; the gripper's joint does not move with the
-    carriage."""
+    """The smallest group with all joints of the goal is planned.
+
+    The gripper's joint does not move with the carriage.
+    """
     gantry = robots.gantry()
     for goal, names in (
         ({"x": 1.0}, ("x", "y", "turn")),
@@ -118,7 +119,7 @@ def test_group_is_found(robots, check_plan):
 
 
 def test_mimic_joint_follows(robots):
-    """The second finger mirrors the first, in the model and in what a state may say of it."""
+    """The second finger mirrors the first in the model, and states must agree with that."""
     gantry = robots.gantry()
     result = plan(
         Problem(gantry, None, {}, {"finger_left_joint": 0.03, "finger_right_joint": 0.03})
@@ -141,7 +142,7 @@ def test_mimic_joint_follows(robots):
     ],
 )
 def test_nearest_turn(ur5, start, goal, expected):
-    """Goals 2 pi apart are equal, and the nearest within limits (+-2 pi) is taken."""
+    """Goals 2 pi apart are equal. The nearest one within limits (+-2 pi) is reached."""
     q0, q1 = np.array(HOME), np.array(HOME)
     q0[5], q1[5] = start, goal
     result = plan(Problem(ur5, None, q0, q1))
@@ -158,8 +159,7 @@ def test_continuous_joint_takes_the_short_way(robots):
 
 
 def test_several_goals(ur5):
-    """Any will do: the straight way to the nearest is free, so that is the one; its index is
-    told."""
+    """The straight motion to the nearest goal is free, so the plan reaches it and has its index."""
     goals = [JointGoal(np.array(HOME) + 0.9), JointGoal(np.array(HOME) + 0.2), JointGoal([9] * 6)]
     result = plan(Problem(ur5, None, HOME, goals))
     assert result.goal_index == 1
@@ -175,8 +175,10 @@ def test_targets_come_nearest_first(arm):
 
 
 def test_search_window(ur5):
-    """Joints of +-2 pi are searched over one turn or more about start and goal, within their
-    limits; others whole."""
+    """Joints with limits of +-2 pi are searched over at least one turn about start and goal.
+
+    The range lies within their limits. Other joints are searched over their whole range.
+    """
     rng = np.random.default_rng(0)
     columns = prepare(Problem(ur5, None, HOME, HOME)).columns
     for _ in range(50):
@@ -186,8 +188,8 @@ def test_search_window(ur5):
         assert (upper <= ur5.limits.upper).all()
         assert (lower <= ends.min(axis=0)).all()
         assert (upper >= ends.max(axis=0)).all()
-        # A turn shows all poses; what limits cut off on one side, such as the elbow's, is there on
-        # the other.
+        # One turn covers all poses. A part that limits cut off on one side, as of the elbow, is
+        # added on the other.
         whole = np.minimum(ur5.limits.upper - ur5.limits.lower, 2 * np.pi)
         assert (upper - lower >= whole - 1e-9).all()
     lower, upper = sampling_window(columns, np.zeros(6), np.zeros((1, 6)))
@@ -196,14 +198,16 @@ def test_search_window(ur5):
 
 @pytest.mark.parametrize("seed", RNG_SEEDS)
 def test_pose_goal(ur5, seed, check_plan):
-    """The pose of a random configuration is reached to 1e-6 m and rad, the tolerance of the inverse
-    kinematics."""
+    """The pose of a random configuration is reached to 1e-6 m and rad.
+
+    That is the tolerance of inverse kinematics.
+    """
     rng = np.random.default_rng(seed)
     target = np.array(HOME) + rng.uniform(-0.8, 0.8, 6)
     X = ur5.frame_pose(target, "tool0")
     problem = Problem(ur5, None, HOME, PoseGoal("tool0", X))
     result = plan(problem)
-    if not result.ok:  # only where the random target itself is no free configuration
+    if not result.ok:  # only if the random target itself is in collision
         assert prepare(problem).scene.collides(target)
         return
     check_plan(problem, result)
@@ -213,8 +217,7 @@ def test_pose_goal(ur5, seed, check_plan):
 
 
 def test_pose_goal_is_not_farther_than_known(ur5):
-    """Solutions come nearest first, and are no farther than the configuration that the pose was
-    made from."""
+    """Solutions are sorted by distance. The first is no farther than the known configuration."""
     target = np.array(HOME) + np.array([0.3, -0.2, 0.3, 0.1, 0.2, -0.4])
     goal = PoseGoal("tool0", ur5.frame_pose(target, "tool0"))
     prepared = prepare(Problem(ur5, None, HOME, goal))
@@ -225,7 +228,7 @@ def test_pose_goal_is_not_farther_than_known(ur5):
 
 
 def test_tolerances(ur5, check_plan):
-    """A region and a free axis: inside the tolerances, and nearer than the exact pose."""
+    """With a region and a free axis, the end is within tolerances and nearer than without."""
     X = pose((0.35, -0.45, 0.3), rpy=(np.pi, 0, 0))
     exact = inverse_kinematics(ur5, PoseGoal("tool0", X), start=HOME)
     goal = PoseGoal(
@@ -236,7 +239,7 @@ def test_tolerances(ur5, check_plan):
     check_plan(problem, result)
     E = np.linalg.inv(X) @ ur5.frame_pose(end(result), "tool0")
     assert (np.abs(E[:3, 3]) <= np.array([0.05, 0.1, 0.0]) + 2e-6).all()
-    assert E[2, 2] == pytest.approx(1.0, abs=1e-9)  # turned about z alone
+    assert E[2, 2] == pytest.approx(1.0, abs=1e-9)  # rotated about z alone
     nearest = np.linalg.norm(end(result) - HOME)
     assert nearest < min(np.linalg.norm(q - HOME) for q in exact.solutions)
 
@@ -250,8 +253,10 @@ def test_position_only(ur5):
 
 
 def test_inverse_kinematics_finds_all_branches(ur5):
-    """A pose away from singularities has eight branches (shoulder, elbow, wrist); with +-2 pi the
-    nearest of each."""
+    """A pose away from singularities has eight branches (shoulder, elbow, wrist).
+
+    With limits of +-2 pi the nearest solution of each branch is returned.
+    """
     X = ur5.frame_pose([0.4, -1.1, 1.3, -1.2, -1.1, 0.3], "tool0")
     answer = inverse_kinematics(ur5, PoseGoal("tool0", X), start=HOME)
     assert answer
@@ -284,7 +289,7 @@ def test_inverse_kinematics_of_any_link_and_some_joints(arm):
 
 
 def test_attached_object_counts(arm, robots):
-    """A rod in the hand reaches the pillar where the bare arm does not."""
+    """A rod in the hand touches the pillar where the bare arm does not."""
     from robosim.planners import Status
 
     scene = robots.pillar_scene()

@@ -1,5 +1,4 @@
-"""What a user most likely meant is said where it explains the failure: degrees, millimeters, forms
-of a pose, order."""
+"""Hints about likely mistakes: degrees, millimeters, forms of a pose, order of arguments."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from robosim.world import World
 
 
 def limited_angle(model):
-    """The first coordinate that is an angle with limits, or None."""
+    """Index of the first coordinate that is an angle with limits, or None."""
     kinds, upper = model.position_kinds, model.limits.upper
     return next(
         (k for k, kind in enumerate(kinds) if "angle" in kind and np.isfinite(upper[k])), None
@@ -34,8 +33,7 @@ def ur5():
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_degrees(name):
-    """A configuration in degrees is called that, as start and as goal; one that is out of limits in
-    radians is not."""
+    """A start or goal in degrees has a hint. One that is out of limits in radians has none."""
     model = robosim.load_robot(name)
     limits = model.limits
     k = limited_angle(model)

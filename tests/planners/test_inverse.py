@@ -1,5 +1,4 @@
-"""Inverse kinematics of many poses: answers by forward kinematics, whatever the threads; what is
-out of reach is."""
+"""Inverse kinematics of many poses: verified by forward kinematics, on any number of threads."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ def configurations(model, n, seed=0):
 
 
 def errors(model, link, q, X):
-    """(n,) distances [m] and angles [rad] of the link from the poses X (n, 4, 4)."""
+    """Distances [m] and angles [rad], (n,) each, of the link from the poses X (n, 4, 4)."""
     found = model.frame_pose(q, link)
     position = np.linalg.norm(found[:, :3, 3] - X[:, :3, 3], axis=1)
     turn = np.swapaxes(X[:, :3, :3], 1, 2) @ found[:, :3, :3]
@@ -46,8 +45,10 @@ def arms():
 
 @pytest.mark.parametrize("name", arms())
 def test_poses_of_configurations_are_met(name):
-    """All but a few in ten thousand, to rounding and within limits, and sampled from all over the
-    limits."""
+    """All poses except a few in ten thousand are solved to rounding and within limits.
+
+    They are sampled from the whole range of the limits.
+    """
     model = robosim.load_robot(name)
     link = "tool0" if name != "panda" else "panda_link8"
     n = repeats(2000, 50_000)
@@ -55,7 +56,7 @@ def test_poses_of_configurations_are_met(name):
     found = inverse_kinematics_many(model, link, X, position_tolerance=0, rotation_tolerance=0)
     assert found.solved.mean() >= 0.9995
     position, angle = errors(model, link, found.q[found.solved], X[found.solved])
-    # Attempts end at 1e-9; angles of matrices are known to the root of rounding.
+    # Attempts end at 1e-9. Angles from matrices are exact to the square root of rounding.
     assert position.max() <= 2e-9
     assert angle.max() <= 5e-8
     assert ((found.q >= model.limits.lower) & (found.q <= model.limits.upper)).all()
@@ -65,9 +66,9 @@ def test_poses_of_configurations_are_met(name):
 
 
 def test_threads_and_company_change_nothing(panda):
-    """To the bit: any number of threads, any other poses beside it, all of them in any order."""
+    """Results have the same bits for any number of threads, batch and order of poses."""
     X = panda.frame_pose(configurations(panda, 700), "panda_link8")
-    X[::7, :3, 3] *= 1.15  # some of them out of reach
+    X[::7, :3, 3] *= 1.15  # some are out of reach
     one = inverse_kinematics_many(panda, "panda_link8", X, threads=1)
     two = inverse_kinematics_many(panda, "panda_link8", X, threads=2)
     back = inverse_kinematics_many(panda, "panda_link8", X[::-1], threads=2)
@@ -82,7 +83,7 @@ def test_threads_and_company_change_nothing(panda):
 
 
 def test_starts(ur5):
-    """A start that is an answer is the answer, whole turns included; joints left out stay."""
+    """A start that solves a pose is returned, with whole turns. Joints that are left out stay."""
     q = configurations(ur5, 300)
     X = ur5.frame_pose(q, "tool0")
     found = inverse_kinematics_many(ur5, "tool0", X, start=q)
@@ -104,7 +105,7 @@ def test_starts(ur5):
 
 @pytest.mark.parametrize("kind", ["planar_arm", "gantry", "rover"])
 def test_other_joints(robots, kind):
-    """Planar, sliding, continuous and mimic joints, and what a base leaves."""
+    """Planar, sliding, continuous and mimic joints, and a mobile base."""
     model = getattr(robots, kind)()
     link = {"planar_arm": "tip", "gantry": "finger_right", "rover": "mast"}[kind]
     q = configurations(model, 400)
@@ -116,7 +117,7 @@ def test_other_joints(robots, kind):
 
 
 def test_tolerances(ur5):
-    """Free axes, regions, and what only the tolerance accepts; by the definition of a PoseGoal."""
+    """Free axes, regions, and poses within tolerances alone, by the definition of a PoseGoal."""
     X = ur5.frame_pose(configurations(ur5, 300), "tool0")
     X[:, :3, 3] += np.random.default_rng(1).normal(0, 0.05, (300, 3))
     exact = inverse_kinematics_many(ur5, "tool0", X)
@@ -136,7 +137,7 @@ def test_tolerances(ur5):
     assert np.linalg.norm(E[point.solved][:, :3, 3], axis=1).max() < 2e-9
     E = (np.linalg.inv(X) @ ur5.frame_pose(region.q, "tool0"))[region.solved]
     assert (np.abs(E[:, :3, 3]) <= np.array([0.02, 0.03, 0]) + 2e-9).all()
-    # R = R_z(alpha) exp(phi): the turn about z, the widest, first.
+    # R = R_z(alpha) exp(phi): first the turn about z, whose tolerance is the widest.
     quaternion = Rotation.from_matrix(E[:, :3, :3]).as_quat()
     alpha = np.clip(2 * np.arctan2(quaternion[:, 2], quaternion[:, 3]), -0.3, 0.3)
     about_z = Rotation.from_rotvec(alpha[:, None] * [0, 0, 1])
@@ -145,7 +146,7 @@ def test_tolerances(ur5):
 
 
 def test_what_only_the_tolerance_accepts(arm):
-    """As one pose at a time: three links of 0.4 m, a turn about x in no joint's power."""
+    """The results are those of single poses. No joint of the arm can rotate the tip about x."""
     X = np.array(
         [
             pose((1.2 + x, 0, 0.5), rpy=(turn, 0, 0))
@@ -162,8 +163,10 @@ def test_what_only_the_tolerance_accepts(arm):
 
 
 def test_scene(ur5):
-    """Answers are free by the plain query; where all collide it says so, and so does one pose at a
-    time."""
+    """Solutions are free by plain queries. If all solutions collide, the result says so.
+
+    Single poses have the same results.
+    """
     scene = Scene("plates")
     scene.add_box("floor", (3, 3, 0.02), pose((0, 0, -0.02)))
     scene.add_box("plate", (0.5, 0.5, 0.02), pose((0.5, 0, 0.35)))
@@ -199,13 +202,15 @@ def robot_files():
 
 
 def test_what_can_be_reached_is_never_out_of_reach():
-    """Poses of random configurations within limits, of any link, all joints or a part of them
-    moving."""
+    """Poses of random configurations within limits, of any link.
+
+    All joints move, or a part of them.
+    """
     files, looked_at = robot_files(), 0
     for source in files:
         try:
             model = robosim.load_robot(without_geometry(source) if "/" in source else source)
-        except UrdfError:  # some of the package are xacro, or fragments
+        except UrdfError:  # some files of the package are xacro or fragments
             continue
         rng = np.random.default_rng(5)
         links = [link for link in model.link_names if _is_moved(model, link)]
@@ -230,12 +235,11 @@ def test_what_can_be_reached_is_never_out_of_reach():
                 assert not far.any(), f"{source}, {link}: {found.reason(int(np.argmax(far)))}"
     assert looked_at >= 0.8 * len(
         files
-    )  # the others are a drone, which is a floating base, and what does not load
+    )  # the others are a drone, which is a floating base, and files that do not load
 
 
 def without_geometry(path):
-    """A URDF's text without shapes, which take seconds to read and say nothing of where links can
-    be."""
+    """Text of a URDF without shapes, which take seconds to read and have no effect on reach."""
     root = ElementTree.parse(path).getroot()
     for link in root.iter("link"):
         for kind in ("visual", "collision"):
@@ -255,8 +259,10 @@ def _is_moved(model, link):
     ("name", "link", "reach"), [("ur5", "tool0", 1.15), ("panda", "panda_link8", 1.2)]
 )
 def test_what_is_too_far_takes_no_attempt(name, link, reach):
-    """Beyond the arm's length from its base in any direction; the reason tells joints, distance and
-    bound."""
+    """Poses are beyond the arm's length from its base, in any direction.
+
+    The reason has joints, distance and bound.
+    """
     model = robosim.load_robot(name)
     rng = np.random.default_rng(2)
     X = np.tile(np.eye(4), (500, 1, 1))
@@ -275,18 +281,18 @@ def test_what_is_too_far_takes_no_attempt(name, link, reach):
     assert link in reason
     assert "at most" in reason
     assert model.joint_names[0] in reason
-    # The others are out of reach, too, but for what was tried.
+    # The other poses are out of reach, too, but this is not proven.
     assert not found.solved.any()
 
 
 def test_out_of_reach_one_at_a_time(ur5):
-    """Four attempts say how far; what is near and has no configuration is told apart from it."""
+    """Four attempts find the distance of a far pose. A near pose without a solution takes 101."""
     far = inverse_kinematics(ur5, PoseGoal("tool0", pose((1.5, 0, 0.3))))
     assert not far
     assert "at most" in far.reason
     assert far.position_error > 0.4
     assert far.closest.shape == (6,)
-    # The wrist inside the column: no length forbids it, the offset of the shoulder does.
+    # The wrist would be inside the column. The shoulder's offset excludes that, but no length does.
     near = inverse_kinematics(ur5, PoseGoal("tool0", pose((0.0, 0.01, 0.3))))
     assert not near
     assert "of 101 attempts" in near.reason
@@ -294,8 +300,7 @@ def test_out_of_reach_one_at_a_time(ur5):
 
 
 def test_elbows_and_slides_count(robots):
-    """A limited elbow keeps the arm from stretching and from folding; sliding joints add their
-    strokes and no more."""
+    """A limited elbow bounds the reach from both sides. Sliding joints add their strokes only."""
     arm = robots.planar_arm(2, limit=0.5)  # |q| <= 0.5: from 0.4 sqrt(2 + 2 cos 0.5) to 0.8
     least = 0.4 * np.sqrt(2 + 2 * np.cos(0.5))
     X = np.array(
@@ -314,9 +319,9 @@ def test_elbows_and_slides_count(robots):
 
 
 def test_progress_and_an_end(ur5):
-    """Told now and then, growing to all; ended by False, by what it raises, or by Control-C."""
+    """Progress grows to the number of poses. False, an exception or Control-C ends the call."""
     X = ur5.frame_pose(configurations(ur5, 6000), "tool0")
-    X[::2, :3, 3] = (0, 0.01, 0.3)  # where no length forbids it and no attempt ends
+    X[::2, :3, 3] = (0, 0.01, 0.3)  # no length excludes it, but no attempt succeeds
     seen = []
     inverse_kinematics_many(ur5, "tool0", X, progress=seen.append, attempts=20)
     assert seen == sorted(seen)

@@ -1,5 +1,4 @@
-"""Every kind of joint that a plan may move, planned end to end: a new kind enters by being one of
-`JointKind`."""
+"""Every kind of joint that a plan may move, planned end to end. All of `JointKind` are included."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from robosim.planners import JointGoal, PoseGoal, Problem, plan
 from robosim.scene import Scene
 
 INERTIA = np.diag([0.01, 0.01, 0.01])
-# Those that no plan moves.
+# Kinds that no plan moves are left out.
 KINDS = [kind for kind in get_args(JointKind) if kind not in ("fixed", "floating")]
 
 
@@ -48,11 +47,13 @@ def robot(kind: JointKind) -> Model:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_plans_round_an_obstacle_to_positions_and_poses(kind, check_plan):
-    """A ball where the link is half-way: free of it and within all limits, torques included; a pose
-    is met."""
+    """A ball is in the way. The plan avoids it within all limits, and a pose is reached.
+
+    Limits include torques.
+    """
     model = robot(kind)
     end = np.full(model.n_q, 0.9)
-    end[-1] = -0.5  # of a planar joint the angle alone
+    end[-1] = -0.5  # changes only the angle of a planar joint
     start = -end
     scene = Scene("ball")
     scene.add_sphere(

@@ -1,5 +1,4 @@
-"""Timed motions: a start that moves, limited jerk, scalings, poses to pass, and the stages used
-alone."""
+"""Timed motions: moving starts, limited jerk, scalings, poses to pass, and single stages."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ def wall() -> Scene:
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("jerk", [None, 80.0])
 def test_start_velocity_is_honoured(ur5, wall, seed, jerk, check_plan):
-    """Position and velocity at 0 are the start's (`assert_plan`), whatever the direction."""
+    """Position and velocity at time 0 are those of the start (`assert_plan`), in any direction."""
     v = np.random.default_rng(seed).uniform(-0.6, 0.6, 6)
     problem = Problem(ur5, wall, HOME, GOAL, start_velocity=v)
     result = plan(problem, jerk=jerk)
@@ -50,7 +49,7 @@ def test_start_velocity_is_honoured(ur5, wall, seed, jerk, check_plan):
 
 
 def test_moving_start_needs_no_stop(arm):
-    """Along the way already: faster than from rest, and no stop in between."""
+    """A start that moves along the path makes the motion faster than from rest, without a stop."""
     rest = plan(Problem(arm, None, [0, 0, 0], [1.5, 0, 0]))
     moving = plan(Problem(arm, None, [0, 0, 0], [1.5, 0, 0], start_velocity={"joint1": 1.5}))
     assert moving.trajectory.duration < rest.trajectory.duration - 0.2
@@ -59,8 +58,10 @@ def test_moving_start_needs_no_stop(arm):
 
 
 def test_braking_uses_torque_too(arm):
-    """With weak motors the brake is gentler than the acceleration limit; the torques are kept
-    (`validate`)."""
+    """With weak motors the robot brakes below its acceleration limit.
+
+    Torques are within their limits (`validate`).
+    """
     weak = arm.with_limits(effort=2.0)
     result = plan(Problem(weak, None, [0, 0, 0], [1.5, 0.5, 0], start_velocity=[0.8, 0.0, 0.0]))
     assert result.ok, result.reason
@@ -68,7 +69,7 @@ def test_braking_uses_torque_too(arm):
 
 
 def test_jerk_limit(ur5, wall, check_plan):
-    """Jerk inside the limit, acceleration continuous, at the price of time."""
+    """The jerk is within its limit and the acceleration continuous, which takes more time."""
     problem = Problem(ur5, wall, HOME, GOAL)
     free, limited = plan(problem), plan(problem, jerk=60.0)
     check_plan(problem, limited)
@@ -83,8 +84,7 @@ def test_jerk_limit(ur5, wall, check_plan):
 
 
 def test_scaling(ur5):
-    """Half the velocity: at least twice as long where velocity limits; limits are those that were
-    scaled."""
+    """A tenth of the velocity more than doubles the time. The trajectory has the scaled limits."""
     problem = Problem(ur5, None, HOME, GOAL)
     full, slow = plan(problem), plan(problem, velocity_scaling=0.1)
     assert slow.trajectory.duration > 2 * full.trajectory.duration
@@ -100,8 +100,10 @@ def test_scaling(ur5):
 
 
 def test_poses_are_passed_exactly_and_in_motion(ur5, check_plan):
-    """At each pose on the way the tool is there to the tolerance of inverse kinematics, and it is
-    moving."""
+    """The tool reaches each pose on the way without a stop.
+
+    The tolerance is that of inverse kinematics.
+    """
 
     def tool(q):
         return ur5.frame_pose(q, "tool0")[:3, 3]
@@ -116,7 +118,7 @@ def test_poses_are_passed_exactly_and_in_motion(ur5, check_plan):
     for goal in poses:
         away = [np.linalg.norm(tool(q) - goal.pose[:3, 3]) for q in result.configuration(times)]
         k = int(np.argmin(away))
-        # Refined about the nearest sample.
+        # Refine about the nearest sample.
         near = np.linspace(times[max(k - 1, 0)], times[min(k + 1, 4000)], 4001)
         distances = [np.linalg.norm(tool(q) - goal.pose[:3, 3]) for q in result.configuration(near)]
         t = near[int(np.argmin(distances))]
@@ -127,7 +129,7 @@ def test_poses_are_passed_exactly_and_in_motion(ur5, check_plan):
 
 
 def test_turning_back_at_a_pose_stops_there(arm):
-    """There and back again: the motion stops at the turning point, and reaches it."""
+    """On a way there and back, the motion stops at the turning point, and reaches it."""
     result = plan(Problem(arm, None, [0, 0, 0], [0, 0, 0], via=[[1.0, 0, 0]]))
     assert result.ok
     positions = result.trajectory.position(np.linspace(0, result.trajectory.duration, 2001))
@@ -144,8 +146,7 @@ def test_via_in_collision_is_named(arm, robots):
 
 
 def test_stages_alone(ur5, wall):
-    """prepare, goal_configurations, search, simplify, time_parameterize, check, one after the
-    other: what plan does."""
+    """prepare, goal_configurations, search, simplify, time_parameterize, check make up `plan`."""
     prepared = prepare(Problem(ur5, wall, HOME, GOAL))
     targets = goal_configurations(prepared, prepared.goals, prepared.start)
     found = search(prepared, targets.q)
@@ -159,7 +160,7 @@ def test_stages_alone(ur5, wall):
 
 
 def test_check_finds_what_is_wrong(ur5, wall):
-    """A straight motion through the wall, and one timed for higher limits than the model's."""
+    """A straight motion through the wall, and one timed for more than the model's limits."""
     prepared = prepare(Problem(ur5, wall, HOME, GOAL))
     through = plan(Problem(ur5, None, HOME, GOAL)).trajectory
     assert any("'wall'" in line for line in check(prepared, through))
@@ -180,7 +181,7 @@ def test_check_finds_what_is_wrong(ur5, wall):
 
 
 def test_stops(arm):
-    """A waypoint where the motion is to stop is met exactly, at rest."""
+    """A waypoint with a stop is reached exactly and at rest."""
     prepared = prepare(Problem(arm, None, [0, 0, 0], [1, 1, 0]))
     path = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0]], dtype=float)
     for wrong in (-1, len(path)):
@@ -201,7 +202,7 @@ def test_stops(arm):
 
 
 def test_torque_function(ur5):
-    """tau is the inverse dynamics of the motion, and within the efforts."""
+    """The torque is the inverse dynamics of the motion, within the effort limits."""
     result = plan(Problem(ur5, None, HOME, GOAL))
     trajectory = result.trajectory
     for t in np.linspace(0, trajectory.duration, 7):
@@ -212,10 +213,9 @@ def test_torque_function(ur5):
 
 
 def test_torque_of_planar_joint(robots):
-    """A rover that turns while it slides: forces in its moving frame, of a point mass by Newton's
-    law.
+    """Forces of a rover that turns while it slides, in its moving frame, by Newton's law.
 
-    The hull's center of mass is its origin, so m R^T p'' is the force, whatever the turning.
+    The hull's center of mass is its origin, so m R^T p'' is the force, whatever the rotation.
     """
     rover = robots.rover()
     result = plan(
@@ -226,7 +226,7 @@ def test_torque_of_planar_joint(robots):
     trajectory = result.trajectory
     assert trajectory.torque_names == ("drive/vx", "drive/vy", "drive/omega")
     assert trajectory.validate() == []
-    mast = 1.0  # its center of mass is on the axis too
+    mast = 1.0  # its center of mass is on the axis, too
     for t in np.linspace(0.05, 0.95, 7) * trajectory.duration:
         theta = trajectory.position(t)[2]
         R = np.array([[np.cos(theta), -np.sin(theta)], [np.sin(theta), np.cos(theta)]])
@@ -235,7 +235,7 @@ def test_torque_of_planar_joint(robots):
 
 
 def test_result_tells(ur5, wall, tmp_path):
-    """Status, timings per stage, length, limits' source and files."""
+    """A result has its status, timings of each stage, length, source of limits, and files."""
     import json
 
     from robosim.trajectory import Trajectory
@@ -262,8 +262,7 @@ def test_result_tells(ur5, wall, tmp_path):
 
 
 def test_budget_cuts_the_improvement_short(ur5, wall):
-    """The budget ends while the path is being simplified: still a trajectory, and the status says
-    so."""
+    """If the budget ends during simplification, there is still a trajectory, with a status."""
     import time
 
     spent = []

@@ -1,5 +1,4 @@
-"""Noise: points that all but repeat, velocities of an arm at rest, and joints that are measured
-beyond their limits."""
+"""Noise: almost equal points, small velocities of an arm at rest, and joints beyond limits."""
 
 from __future__ import annotations
 
@@ -33,18 +32,20 @@ from ..scale import repeats  # noqa: TID252
 
 HOME = np.array([0.3, -1.3, 1.4, -1.57, -1.3, 0.2])
 FIRST, SECOND = np.eye(6)[:2]
-# Of a start velocity that is kept: it is divided by the speed along the path and multiplied by it,
-# the root of its square. Four times a rounding of 1.1e-16, and as much again.
+# Rounding of a start velocity: it is divided by the speed along the path, which is the square root
+# of a square, and multiplied by it. Four roundings of 1.1e-16, and as much again.
 ROUNDED = {"rtol": 1e-15, "atol": 0.0}
 
 
-# Points that all but repeat
+# Almost equal points
 
 
 @pytest.mark.parametrize("off", [0, 1e-15, 1e-12, 3e-8, 1e-7, 9e-7])
 def test_near_duplicates_are_like_exact_ones(ur5, off):
-    """As a via point on the start or on each other: no stop, the same duration; the goal is reached
-    as given."""
+    """A via point almost at the start or at another one causes no stop and no longer duration.
+
+    The goal is reached exactly.
+    """
     goal = HOME + 0.1 * FIRST
     plain = plan(Problem(ur5, None, HOME, goal)).trajectory.duration
     middle = HOME + 0.04 * FIRST
@@ -58,19 +59,19 @@ def test_near_duplicates_are_like_exact_ones(ur5, off):
     ):
         result = plan(Problem(ur5, None, HOME, goal, via=via))
         assert result.ok, result.reason
-        # The corner is off by less than NEAR, which the way and its time change by.
+        # The corner is off by less than NEAR. So are the length of the path and its duration.
         assert result.trajectory.duration == pytest.approx(plain, abs=1e-4)
         times = np.linspace(0, result.trajectory.duration, 20001)
         for q in via:
             away = np.abs(result.trajectory.position(times) - q).max(axis=1).min()
-            assert away < NEAR + 5e-6  # between two samples the arm moves some 1e-5
+            assert away < NEAR + 5e-6  # between two samples the arm moves about 1e-5
         np.testing.assert_allclose(
             result.configuration(result.trajectory.duration), goal, atol=1e-15
         )
 
 
 def test_rounded_copies_of_the_start(ur5):
-    """As a message in single precision, or a file in degrees, has it."""
+    """Copies of the start as in a single-precision message or a file in degrees."""
     for copy in (HOME.astype(np.float32), np.radians(np.degrees(HOME).round(6))):
         result = plan(Problem(ur5, None, HOME, HOME + 0.1 * FIRST, via=[copy]))
         assert result.trajectory.duration == pytest.approx(0.2828, abs=1e-3)  # 2 sqrt(0.1 / 5)
@@ -104,7 +105,7 @@ def test_stops_at_duplicates(ur5):
             )
     corner = HOME + 0.1 * FIRST
     path = np.array([HOME, corner, corner + 1e-9 * SECOND, corner + 0.1 * SECOND])
-    for stops in ([1], [2], [1, 2]):  # one stop, whichever of the two it is asked for at
+    for stops in ([1], [2], [1, 2]):  # a single stop, wherever it is requested
         twice = time_parameterize(prepared, path, stops=stops)
         assert twice.duration == pytest.approx(2 * plain.duration, abs=1e-4)
 
@@ -117,7 +118,7 @@ def test_merged_keeps_the_ends_and_maps_the_marks():
     untouched, marks = merged(path, [0], [2])
     assert untouched is path
     assert marks == [2]
-    # Steps that are each near but lead away are thinned, not swallowed.
+    # Sequences of small steps are thinned, not merged into one point.
     steps = np.arange(0, 1e-4, 3e-7)[:, None]
     thin, _ = merged(steps, [0])
     assert np.diff(thin[:, 0]).min() >= NEAR
@@ -126,7 +127,7 @@ def test_merged_keeps_the_ends_and_maps_the_marks():
     two, marks = merged(np.array([[0.0], [1e-9], [2e-9]]), [0], [1])
     assert two[:, 0].tolist() == [0, 2e-9]
     assert marks == [0]
-    # What does not move does not count, and what was to be kept is kept.
+    # Columns that do not move have no effect. Points that must be kept are kept.
     one, _ = merged(np.array([[0.0, 0.0], [0.0, 1.0]]), [0])
     assert len(one) == 1
     kept, _ = merged(np.array([[0.0], [1e-9], [2e-9]]), [0], first=1)
@@ -158,11 +159,11 @@ def test_poses_that_all_but_repeat(name, off):
         assert result.fraction == 1.0
         assert result.trajectory.validate() == []
         end = model.frame_pose(result.configuration(result.trajectory.duration), link)
-        # A line is followed to 1e-9, shorter ones are none.
+        # A line is followed to 1e-9. Shorter ones count as no motion.
         assert np.abs(end - ways[-1].pose).max() < 3e-9
 
 
-# A start velocity of an arm at rest
+# Start velocities of an arm at rest
 
 
 @pytest.mark.parametrize("jerk", [None, 500.0])
@@ -182,8 +183,10 @@ def test_start_velocity_of_any_size(ur5, size, jerk):
 
 
 def test_start_velocity_back_where_it_came_from(ur5):
-    """The whole way is shorter than what counts as a way: brake and go back to a goal that is the
-    start."""
+    """The goal is the start, and the whole path is shorter than the threshold of a motion.
+
+    The robot brakes and returns.
+    """
     for size in 2e-6, 1e-4, 1e-3, 3e-3:
         result = plan(Problem(ur5, None, HOME, HOME, start_velocity=size * FIRST))
         assert result.ok, result.reason
@@ -194,8 +197,10 @@ def test_start_velocity_back_where_it_came_from(ur5):
 
 
 def test_velocity_of_joints_that_stay(ur5):
-    """Noise in a joint outside the group is rest; more than that is refused, as it would have to
-    stop in no time."""
+    """Noise in a joint outside the group counts as rest. Larger velocities are refused.
+
+    Such a joint would have to stop at once.
+    """
     hand = robosim.load_robot("ur5_gripper")
     finger = "gripper_left_finger_joint"
     problem = {"goal": {"elbow_joint": 1.0}, "group": "manipulator"}
@@ -212,7 +217,7 @@ def test_velocity_of_joints_that_stay(ur5):
 
 @pytest.mark.parametrize("jerk", [None, 1e4])
 def test_a_gentle_stop_where_motors_are_weak(arm, jerk):
-    """Limits of acceleration that the motors cannot reach: the brake is as gentle as they need."""
+    """Motors cannot reach the acceleration limits, so braking is as gentle as motors require."""
     weak = arm.with_limits(acceleration=1000.0, effort=2.0)
     for size in 1e-5, 1e-3, 1e-2, 1e-1:
         v = size * np.ones(3)
@@ -224,8 +229,7 @@ def test_a_gentle_stop_where_motors_are_weak(arm, jerk):
 
 @pytest.mark.parametrize("size", [1e-6, 1e-5, 1e-4])
 def test_no_brake_takes_no_time(arm, size):
-    """Messages count nanoseconds, and what stops at once where nothing limits acceleration is not
-    told by them."""
+    """Even without acceleration limits, a stop lasts long enough for messages in nanoseconds."""
     free = arm.with_limits(acceleration=1e6)
     v = size * np.ones(3)
     problem = Problem(free, None, [0, 0, 0], [1.0, 0.5, 0.2], start_velocity=v)
@@ -247,8 +251,10 @@ def test_no_acceleration_no_brake(arm):
 @pytest.mark.parametrize("excess", [1e-15, 1e-9, 1e-6, 1e-3])
 @pytest.mark.parametrize("joint", ["shoulder_pan_joint", "wrist_3_joint"])
 def test_beyond_a_limit_by_noise(ur5, joint, excess):
-    """A start is taken as it is, and what is beyond only shrinks; a goal and a via point are moved
-    to the limit."""
+    """A start beyond a limit is kept, and its excess only shrinks.
+
+    A goal and a via point are moved to the limit.
+    """
     i = list(ur5.position_names).index(joint)
     for side, bound in (1, ur5.limits.upper[i]), (-1, ur5.limits.lower[i]):
         home, beyond = HOME.copy(), HOME.copy()
@@ -271,7 +277,8 @@ def test_beyond_a_limit_by_noise(ur5, joint, excess):
             bound, abs=1e-12
         )
         assert result.trajectory.validate() == []
-        # It may also be on its way in, or stand; not on its way out.
+        # The joint may also start with an inward velocity or at rest, but not with an outward
+        # velocity.
         for v in (-1e-3, -0.2):
             moving = plan(
                 Problem(ur5, None, beyond, JointGoal(home), start_velocity={joint: v * side})
@@ -299,7 +306,7 @@ def test_beyond_a_limit_by_more_is_refused(ur5, robots):
 
 
 def test_joints_outside_the_group_do_not_matter():
-    """A finger that is pressed beyond its stop, or far out; it stays where it is."""
+    """A finger that is pressed beyond its stop, or is far out, stays at its position."""
     hand = robosim.load_robot("ur5_gripper")
     i = list(hand.position_names).index("gripper_left_finger_joint")
     q = hand.neutral()
@@ -314,7 +321,7 @@ def test_joints_outside_the_group_do_not_matter():
         for planned in plan, plan_cartesian:
             moved = planned(Problem(hand, None, q, PoseGoal("tool0", X), group="manipulator"))
             assert moved.ok, moved.reason
-    # Measured once for the start and once for the goal.
+    # Start and goal may have different measured positions of the finger.
     goal = q.copy()
     goal[2], goal[i] = 1.0, q[i] + 9e-5
     result = plan(Problem(hand, None, q, goal, group="manipulator"))
@@ -326,7 +333,7 @@ def test_joints_outside_the_group_do_not_matter():
 
 @pytest.mark.parametrize("excess", [1e-12, 1e-9, 1e-7, 1e-5, 1e-3])
 def test_straight_lines_at_a_limit(ur5, excess):
-    """From beyond a limit, and to a pose that a joint beyond its limit has."""
+    """Lines from beyond a limit, and to a pose of a joint beyond its limit."""
     q = HOME.copy()
     q[5] = ur5.limits.upper[5] + excess
     X = ur5.frame_pose(q, "tool0")
@@ -344,12 +351,14 @@ def test_straight_lines_at_a_limit(ur5, excess):
     assert into.rotation_deviation < 2e-3
 
 
-# Poses that an arm can hold
+# Poses at the limit of an arm's reach
 
 
 def test_pose_tolerances_by_default(arm):
-    """The pose itself where it can be reached, what an arm can hold where it cannot, and no more
-    than that."""
+    """A pose that can be reached is reached exactly.
+
+    Otherwise the arm reaches a pose within tolerances, and nothing beyond them.
+    """
     goal = PoseGoal("tip", pose((0.9, 0.2, 0.5)))
     assert (goal.position_tolerance == 1e-4).all()
     assert (goal.rotation_tolerance == 1e-3).all()
@@ -360,7 +369,7 @@ def test_pose_tolerances_by_default(arm):
         assert exact.solutions.tobytes() == default.solutions.tobytes()
         for solution in default.solutions:
             assert np.abs(arm.frame_pose(solution, "tip") - X).max() < 3e-6
-    # Three links of 0.4 m reach 1.2 m; a turn about x is in no joint's power.
+    # Three links of 0.4 m reach 1.2 m. No joint can rotate the tip about x.
     for beyond, turned, reached in (
         (9e-5, 0, True),
         (0, 9e-4, True),
@@ -379,7 +388,7 @@ def test_pose_tolerances_by_default(arm):
             np.testing.assert_allclose(
                 arm.frame_pose(answer.closest, "tip")[:3, 3], (1.2, 0, 0.5), atol=1e-4
             )
-    # A free axis stays free.
+    # A free axis remains free.
     free = PoseGoal("tip", pose((1.2 + 9e-5, 0, 0.5)), rotation_tolerance=(0, 0, np.inf))
     assert inverse_kinematics(arm, free)
 
@@ -418,7 +427,7 @@ def test_numbers_that_differ_look_different(ur5):
 
 
 class Mover(NamedTuple):
-    """A robot, one of its groups, and the coordinates that it moves."""
+    """A robot, one of its groups, and the coordinates that the group moves."""
 
     name: str
     model: Model
@@ -441,7 +450,7 @@ def movers() -> list[Mover]:
 
 
 def free_motion(mover: Mover, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Two configurations with free straight motions between them, here and there at a limit."""
+    """Two configurations with free straight motions between them, some coordinates at a limit."""
     model, columns = mover.model, mover.columns
     scene, moving = Scene().compile(model), list(columns.q)
     rest = np.clip(model.neutral(), model.limits.lower, model.limits.upper)
@@ -465,8 +474,10 @@ def free_motion(mover: Mover, rng: np.random.Generator) -> tuple[np.ndarray, np.
 
 @pytest.mark.parametrize("planner", sorted(available_planners()))
 def test_noise_of_any_size(planner):
-    """In start, goal, via points and start velocity: always a result, a valid plan, and that where
-    one is promised."""
+    """Noise in start, goal, via points and start velocity never prevents a valid result.
+
+    Complete planners return a plan.
+    """
     rng = np.random.default_rng(34)
     everyone = movers()
     solved = 0
@@ -477,7 +488,7 @@ def test_noise_of_any_size(planner):
         moving, unit = list(columns.q), np.where(np.array(columns.units) == "m", 0.1, 1.0)
 
         def noise(scale=unit) -> np.ndarray:
-            """Up to 1e-3 rad and 1e-4 m, of one size for all."""
+            """Noise of one size for all coordinates, up to 1e-3 rad and 1e-4 m."""
             return 10 ** rng.uniform(-15, -3) * rng.uniform(-1, 1, len(scale)) * scale
 
         def noisy(q: np.ndarray, moving=moving, noise=noise) -> np.ndarray:
@@ -491,7 +502,7 @@ def test_noise_of_any_size(planner):
         v = np.zeros(model.n_v)
         if rng.uniform() < 0.6:
             v[list(columns.v)] = noise()
-            # What stands at a limit and moves out has no way to stop inside it.
+            # A coordinate at a limit with an outward velocity could not stop within the limit.
             x, w = start[moving], v[list(columns.v)]
             out = ((x < columns.lower + 2e-3) & (w < 0)) | ((x > columns.upper - 2e-3) & (w > 0))
             v[list(columns.v)] = np.where(out, -w, w)

@@ -1,5 +1,4 @@
-"""Optimization of paths: never worse than what it is given, free, within limits, and with the
-clearance asked for."""
+"""Optimized paths: never worse, free, within limits, and with the requested clearance."""
 
 from __future__ import annotations
 
@@ -41,8 +40,10 @@ def resampled(path: np.ndarray, steps: int) -> np.ndarray:
 
 
 def least_distance(prepared, path: np.ndarray, columns=()) -> float:
-    """Of what moves from what does not, at points 0.01 apart, less those within a tenth of the path
-    of its ends."""
+    """Least distance of moving shapes from others, at points 0.01 apart.
+
+    Points within a tenth of the path from its ends are left out.
+    """
     points = resampled(path, max(int(path_length(path) / 0.01), 20))
     part = len(points) // 10
     return min(prepared.scene.min_distance(q)[0] for q in points[part:-part])
@@ -56,7 +57,7 @@ def assert_valid(prepared, before: np.ndarray, after: np.ndarray) -> None:
     still = np.setdiff1d(np.arange(before.shape[1]), columns)
     assert (after[:, still] == before[0, still]).all()
     for a, b in pairwise(after):
-        # No closer than planning's 5 mm may leave it.
+        # Edges are no closer to obstacles than the planner's resolution of 5 mm allows.
         assert prepared.scene.edge_free(a, b, resolution=5e-4)
     for q in resampled(after, 300):
         assert not prepared.scene.collides(q)
@@ -73,12 +74,11 @@ def test_never_worse(family, clearance, ur5):
     assert_valid(prepared, path, better)
     if clearance == 0:
         assert path_length(better) <= path_length(path)
-    np.testing.assert_array_equal(optimize(prepared, path), better)  # the same each time
+    np.testing.assert_array_equal(optimize(prepared, path), better)  # repeatable
 
 
 def test_pulls_taut(robots):
-    """From a rough path around a pillar, without shortcuts, to one about as short as a hundred
-    shortcuts make it."""
+    """A rough path around a pillar becomes about as short as a hundred shortcuts make it."""
     problem = Problem(
         robots.planar_arm(), robots.pillar_scene(), [0.9, -0.2, 0.1], [-0.9, 0.2, -0.1]
     )
@@ -91,7 +91,7 @@ def test_pulls_taut(robots):
 
 
 def test_keeps_the_clearance(robots):
-    """Where there is room for it, up to the few per cent that the penalty leaves."""
+    """The clearance is kept where there is space, up to the few percent that the penalty allows."""
     for clearance in (0.02, 0.1):
         problem = Problem(
             robots.planar_arm(),
@@ -108,7 +108,7 @@ def test_keeps_the_clearance(robots):
 
 
 def test_cost_is_what_it_says(robots):
-    """The cost before, by the formula in the header, from the distances that the scene gives."""
+    """The initial cost agrees with the formula in the header, for distances from the scene."""
     clearance, smoothness = 0.05, 0.03
     problem = Problem(
         robots.planar_arm(), robots.pillar_scene(), [0.9, -0.2, 0.1], [-0.9, 0.2, -0.1]
@@ -137,14 +137,13 @@ def test_cost_is_what_it_says(robots):
         for a, b, d in prepared.scene.collisions(q, clearance)
         if "pillar" in (a, b)
     ]
-    # Links of the arm keep their distance; only the pillar counts here.
+    # Links of the arm keep their distance from each other. Only the pillar counts here.
     weights = [(result.cost_before - cost) * 2 * steps / np.square(missing).sum()]
     assert min(abs(weights[0] / b - 1) for b in (30, 300, 3000, 30000)) < 1e-9
 
 
 def test_limits_are_respected(robots):
-    """A carriage that would pass a block with room on both sides stays between its limits, which
-    leave less."""
+    """A carriage passes a block with less clearance than requested, since its limits leave less."""
     scene = Scene("block")
     scene.add_box("block", (0.3, 1.35, 1.0), pose((1.0, 1.025, 0)))
     problem = Problem(
@@ -184,7 +183,7 @@ def test_refused(ur5):
 
 
 def test_nothing_to_do(robots):
-    """A path of one point, and a straight line in free space, come back as they are."""
+    """A path of one point, and a straight line in free space, are returned unchanged."""
     problem = Problem(robots.planar_arm(), Scene("empty"), [0, 0, 0], [1, 1, 1])
     prepared = prepare(problem)
     line = np.array([[0.0, 0, 0], [1, 1, 1]])
@@ -195,8 +194,10 @@ def test_nothing_to_do(robots):
 
 
 def sign_changes(trajectory) -> float:
-    """Of the acceleration, per joint and second; what stays below a tenth of the limit does not
-    count."""
+    """Sign changes of the acceleration per joint and second.
+
+    Accelerations below a tenth of the limit are ignored.
+    """
     t = np.unique(np.concatenate([np.linspace(0, trajectory.duration, 20001), trajectory.breaks]))
     share = trajectory.acceleration(t) / trajectory.limits.acceleration
     count = 0
@@ -207,8 +208,10 @@ def sign_changes(trajectory) -> float:
 
 
 def test_motions_with_a_clearance_do_not_chatter(ur5):
-    """Nearly as few changes of sign as on a few long edges, 1.4: some 2, and 6 to 7 if each point
-    is rounded alone."""
+    """Sign changes are about 2 per joint and second, nearly as few as on a few long edges, 1.4.
+
+    There are 6 to 7 if each point is rounded alone.
+    """
     plain, wide = [], []
     for name in ("table_pick", "table_under_pick", "box", "bookshelf_small", "bookshelf_tall"):
         scene = load_scene(name, model=ur5)
@@ -224,8 +227,10 @@ def test_motions_with_a_clearance_do_not_chatter(ur5):
 
 
 def test_smooth_runs_are_splines_through_the_middles(robots):
-    """Points of an arc at equal distances: the curve touches each edge in its middle, and bends but
-    for its ends."""
+    """For equidistant points on an arc, the curve touches each edge in its middle.
+
+    It is curved everywhere except at its ends.
+    """
     model = robots.planar_arm()
     prepared = prepare(Problem(model, None, [0.5, 0, 0], [0.5, 0, 0]))
     angle = np.linspace(0, np.pi / 2, 9)
@@ -238,7 +243,7 @@ def test_smooth_runs_are_splines_through_the_middles(robots):
     np.testing.assert_allclose(bends[1:-1], bends[1], rtol=1e-9)
     starts = curve.coefficients[1:, 0]
     np.testing.assert_allclose(starts, (path[1:] + path[:-1]) / 2, atol=1e-12)
-    # Edges that grow by a tenth each: still C1, and faster as they are longer.
+    # Edges that grow by a tenth each: the curve is C1, and faster on longer edges.
     steps = 0.05 * 1.1 ** np.arange(6)
     turn = 0.2 * np.arange(6)
     edges = steps[:, None] * np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1)
@@ -249,7 +254,7 @@ def test_smooth_runs_are_splines_through_the_middles(robots):
     np.testing.assert_allclose(c[:-1, 0] + h * (c[:-1, 1] + h * c[:-1, 2]), c[1:, 0], atol=1e-12)
     np.testing.assert_allclose(c[:-1, 1] + 2 * h * c[:-1, 2], c[1:, 1], atol=1e-12)
     assert np.linalg.norm(c[-1, 1]) == pytest.approx(1.1**5)
-    # Uneven ones, and turns by more than 45 degrees, are rounded one by one.
+    # Uneven edges, and turns of more than 45 degrees, are rounded one by one.
     for corner in (
         [[0, 0, 0], [0.2, 0, 0], [0.4, 0.1, 0], [0.9, 0.2, 0]],
         [[0, 0, 0], [0.2, 0, 0], [0.2, 0.2, 0]],

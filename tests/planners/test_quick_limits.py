@@ -1,5 +1,4 @@
-"""The last check's quick test of limits: what it passes is within them, and it passes what is
-within them by little."""
+"""The quick test of limits in the last check: no violation passes, small margins suffice."""
 
 from __future__ import annotations
 
@@ -16,8 +15,10 @@ from robosim.trajectory import Trajectory, TrajectoryLimits
 
 
 def extremes(trajectory: Trajectory, derivative: int) -> tuple[np.ndarray, np.ndarray]:
-    """(c,) least and greatest value of a derivative, at the roots of the next one and the ends of
-    pieces, by NumPy."""
+    """Least and greatest value, (c,) each, of a derivative.
+
+    They are found by NumPy at the roots of the next derivative and the ends of pieces.
+    """
     n = trajectory.coefficients.shape[2]
     least, greatest = np.full(n, np.inf), np.full(n, -np.inf)
     lengths = np.diff(trajectory.breaks)
@@ -48,8 +49,7 @@ KINDS = ("lower", "upper", "velocity", "acceleration", "jerk")
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_limit_is_found_to_hold_or_not(motion, kind):
-    """Each coordinate's limit in turn, from a tenth below what the motion needs to a tenth
-    above."""
+    """Each coordinate's limit in turn is set from a tenth below to a tenth above the need."""
     derivative = max(KINDS.index(kind) - 1, 0)
     least, greatest = extremes(motion, derivative)
     need = {"lower": least, "upper": greatest}.get(
@@ -70,7 +70,7 @@ def test_a_limit_is_found_to_hold_or_not(motion, kind):
                 assert not limited.validate()
             if by < 0:
                 assert not passed
-            # Coefficients of 64 parts are nearer the polynomial than that.
+            # The bound by coefficients of 64 parts is closer to the polynomial than that.
             if by >= 1e-2:
                 assert passed
 
@@ -85,12 +85,12 @@ def test_a_polynomial_that_is_no_number_is_within_nothing():
 
 @pytest.mark.parametrize("powers", [1, 2, 3])
 def test_motions_of_few_powers_have_no_higher_derivatives(powers):
-    """A motion that is constant, linear or quadratic: what it has not got is zero."""
+    """A constant, linear or quadratic motion: derivatives beyond its degree are zero."""
     coefficients = np.zeros((1, powers, 1))
     coefficients[0, -1] = 1.0
     limits = TrajectoryLimits(lower=[-2], upper=[2], velocity=[3], acceleration=[3], jerk=[1])
     motion = Trajectory([0.0, 1.0], coefficients, ["a"], units=["rad"], limits=limits)
-    # An acceleration that is constant jumps at its ends.
+    # A constant acceleration jumps at its ends.
     assert _surely_within_limits(motion) == (powers < 3)
     limits = dataclasses.replace(limits, jerk=None)
     motion = motion.replace(limits=limits)

@@ -1,4 +1,4 @@
-"""Why there is no plan: the status, and a reason that names what is wrong and by how much."""
+"""Status and reason of missing plans, which name the error and its size."""
 
 from __future__ import annotations
 
@@ -41,8 +41,10 @@ def test_start_out_of_limits(arm):
 
 
 def test_start_in_collision(arm, robots):
-    """The pillar's axis is 0.8 m away, so the straight arm goes through it: both names, and the
-    depth."""
+    """The pillar's axis is 0.8 m away, so that the straight arm goes through it.
+
+    The reason has both names and the depth.
+    """
     result = refused(
         Problem(arm, robots.pillar_scene(), [0, 0, 0], [1, 0, 0]),
         Status.START_IN_COLLISION,
@@ -52,7 +54,7 @@ def test_start_in_collision(arm, robots):
     )
     depths = [float(x) for x in re.findall(r"overlap by ([\d.]+) mm", result.reason)]
     assert depths == sorted(depths, reverse=True)
-    # The second link ends at 0.8 - 0.05 + 0.03 m, the pillar begins at 0.72 m.
+    # The second link ends at 0.8 - 0.05 + 0.03 m, and the pillar begins at 0.72 m.
     assert depths[0] == pytest.approx(60, rel=1e-3)
     with pytest.raises(NoPlan) as caught:
         prepare(Problem(arm, robots.pillar_scene(), [0, 0, 0], [1, 0, 0]))
@@ -60,7 +62,7 @@ def test_start_in_collision(arm, robots):
 
 
 def test_the_depth_of_a_hull_is_an_upper_bound():
-    """A ball in the floor of a channel, whose hull holds it wholly."""
+    """A ball in the floor of a channel, whose hull contains the whole ball."""
     mesh = channel()
     builder = ModelBuilder("channel")
     builder.add_link("channel")
@@ -99,7 +101,7 @@ def test_all_alternatives_are_told(arm, robots):
 
 
 def test_goal_unreachable(arm):
-    """The arm is 1.2 m long: a point at 1.5 m is missed by 0.3 m."""
+    """The arm is 1.2 m long, so a point at 1.5 m is missed by 0.3 m."""
     result = refused(
         Problem(
             arm,
@@ -135,7 +137,7 @@ def test_no_path_and_budget(robots):
 
 
 def test_cancelled(robots):
-    """The caller ends a search that would go on for ever, and is asked before every stage."""
+    """The caller stops an endless search. `stop` is called before every stage."""
     asked = []
 
     def fifth_time():
@@ -153,8 +155,7 @@ def test_cancelled(robots):
 
 
 def test_torque_limit(robots):
-    """An arm that turns in a vertical plane and cannot hold itself up: the reason names the
-    joint."""
+    """The reason names the joint of an arm that cannot hold itself up in a vertical plane."""
     arm = robots.planar_arm().with_gravity((0, -9.81, 0)).with_limits(effort={"joint1": 3.0})
     result = refused(Problem(arm, None, [0, 0, 0], [0.5, 0, 0]), Status.NO_TIMING, "joint1")
     assert plan(Problem(arm, None, [0, 0, 0], [0.5, 0, 0]), torque_limits=False)

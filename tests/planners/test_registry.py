@@ -1,4 +1,4 @@
-"""A new planner is a function and a decorator: it is then known everywhere."""
+"""A planner is a function with a decorator. It is then known everywhere."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_name_is_taken(clean):
 
 
 def test_installed_packages_are_found(monkeypatch, clean):
-    """An entry point of the group robosim.planners is loaded when planners are first looked up."""
+    """Entry points of the group robosim.planners are loaded when planners are first looked up."""
 
     class Entry:
         value = "elsewhere.planners"
@@ -74,7 +74,7 @@ def test_installed_packages_are_found(monkeypatch, clean):
 
 
 def test_other_packages_are_not_looked_for_where_a_planner_is_our_own(monkeypatch, clean):
-    """That reads what is installed from the disk: some 10 ms of the first plan."""
+    """Looking for packages reads the disk, about 10 ms of the first plan."""
 
     def entry_points(group):
         raise AssertionError("nothing is missing")

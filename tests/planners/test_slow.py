@@ -1,4 +1,4 @@
-"""Motions that are slow: any scaling from 1 to 1e-12 plans, and nothing takes longer for it."""
+"""Slow motions: any scaling from 1 to 1e-12 has a plan, without more computation."""
 
 import time
 
@@ -12,7 +12,8 @@ from robosim.planners import JointGoal, PoseGoal, Problem, plan, plan_cartesian
 from ..scale import repeats  # noqa: TID252
 
 HOME = np.array([0.3, -1.3, 1.4, -1.57, -1.3, 0.2])
-# [s] of processor time: it takes milliseconds, and took minutes where it went by the duration.
+# [s] of processor time. Planning takes milliseconds, where a cost proportional to the duration
+# would take minutes.
 PATIENCE = 3.0
 
 
@@ -47,8 +48,7 @@ def test_scalings_of_any_size():
         trajectory = result.trajectory
         assert trajectory.validate() == [], what
         assert time.process_time() - begin < PATIENCE, what
-        # No joint can be sooner there than at its full speed, nor than by full acceleration and
-        # full brake.
+        # The duration is at least that of full speed, and of full acceleration and full braking.
         columns = [model.position_names.index(name) for name in trajectory.position_names]
         way = np.abs(trajectory.position(trajectory.duration) - trajectory.position(0.0))
         least = max(
@@ -62,8 +62,7 @@ def test_scalings_of_any_size():
 
 
 def test_the_law_of_slow_motions():
-    """With accelerating as good as nothing, a thousandth of the speed takes a thousand times as
-    long."""
+    """If acceleration takes no time, a thousandth of the speed takes a thousand times as long."""
     ur5 = robosim.load_robot("ur5")
     problem = Problem(ur5, None, HOME, HOME + 0.3)
     durations = [

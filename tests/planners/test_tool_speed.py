@@ -1,4 +1,4 @@
-"""A cap on the speed of a link's origin: kept at every time, and used where it is what limits."""
+"""A limit on the speed of a link's origin: kept at every time, and reached where it is active."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_the_cap_holds_at_every_time(name, jerk):
         exact = trajectory.tool_speed(t)
         assert exact.max() <= cap * (1 + 1e-9), k
         assert np.abs(by_difference - 0.5 * (exact[1:] + exact[:-1])).mean() < 1e-2 * cap, k
-        # Used: where nothing else limits, the speed is that of the cap but for a hundredth.
+        # The speed is within a hundredth of the limit if no other limit is active.
         if cap == 0.02 and jerk is None:
             assert np.median(exact) > 0.98 * cap, k
     assert solved > repeats(3, 60)

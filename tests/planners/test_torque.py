@@ -1,5 +1,4 @@
-"""Torque limits of plans: with the damping and dry friction that a robot's description states, and
-with none."""
+"""Torque limits of plans, with and without the damping and dry friction of the robot."""
 
 import dataclasses
 import re
@@ -16,7 +15,7 @@ from ..scale import repeats  # noqa: TID252
 
 
 def arm(rng, damping, friction):
-    """Four joints about any axes, with efforts little above what gravity takes of them."""
+    """Four joints about random axes, with efforts slightly above those that gravity requires."""
     builder = ModelBuilder("arm")
     builder.add_link("l0")
     for i in range(4):
@@ -42,7 +41,7 @@ def arm(rng, damping, friction):
 
 
 def without_shapes(path, folder):
-    """The URDF without collision shapes: what is looked at here is dynamics."""
+    """Load a URDF without collision shapes, which have no effect on dynamics."""
     text = re.sub(r"<collision.*?</collision>", "", path.read_text(), flags=re.S)
     bare = folder / path.name
     bare.write_text(text)
@@ -55,9 +54,9 @@ def held_easily(model, prepared, rng, count):
     lower, upper = np.maximum(prepared.columns.lower, -2), np.minimum(prepared.columns.upper, 2)
     friction = -model.joint_forces(prepared.start, np.full(model.n_v, 1e3))[
         v
-    ]  # damping too, of no matter here
+    ]  # includes damping, which is subtracted below
     resting = -model.joint_forces(prepared.start, np.full(model.n_v, 2e3))[v]
-    friction = 2 * friction - resting  # what does not grow with speed
+    friction = 2 * friction - resting  # the part that does not grow with speed
     out = []
     for _ in range(2000):
         full = prepared.start.copy()
@@ -70,8 +69,10 @@ def held_easily(model, prepared, rng, count):
 
 
 def greatest_shares(model, prepared, trajectory):
-    """(2001, c) |torque| / effort, the greatest for all, half or none of damping and friction, by
-    other code."""
+    """Ratios |torque| / effort (2001, c), computed by independent code.
+
+    Each is the greatest with all, half or none of damping and friction.
+    """
     t = np.linspace(0, trajectory.duration, 2001)
     q, v = list(prepared.columns.q), list(prepared.columns.v)
     out = []
@@ -88,8 +89,10 @@ def greatest_shares(model, prepared, trajectory):
 
 
 def check_random_motions(model, group, rng, runs):
-    """Random polylines, fast and slow, with and without jerk limits; how many torque limits shape,
-    and the costs."""
+    """Plan random polylines, fast and slow, with and without jerk limits.
+
+    Returns the number of motions that torque limits shape, and the costs of friction.
+    """
     rest = np.clip(model.neutral(), model.limits.lower, model.limits.upper)
     prepared = prepare(Problem(model, None, rest, rest, group=group))
     shaped, costs, reasons = 0, [], []
@@ -125,7 +128,7 @@ def test_limits_hold_with_friction_and_without(seed):
     runs = repeats(12, 200)
     shaped, costs = check_random_motions(model, None, rng, runs)
     assert shaped >= 2
-    assert max(costs) > 0  # friction that is overcome takes torque
+    assert max(costs) > 0  # overcoming friction takes torque
 
 
 @pytest.mark.parametrize(
@@ -141,11 +144,10 @@ def test_robots_that_state_friction(example_robots, tmp_path, file, group):
 
 
 def test_peaks_within_pieces():
-    """From and to rest, where a torque is no parabola of the time: peaks were missed there by up to
-    4e-6 of the limit.
+    """Peaks within pieces from and to rest, where the torque is not quadratic in time, are found.
 
-    A motion keeps its limits to 1e-7 (torque_excess_allowed in engine/planning/timing.cpp), which
-    all samples show.
+    A motion keeps its limits to 1e-7 (torque_excess_allowed in engine/planning/timing.cpp) at all
+    samples. Undetected peaks would exceed it by up to 4e-6.
     """
     model = robosim.load_robot("catapult")
     rng = np.random.default_rng(7)
@@ -190,8 +192,7 @@ def test_the_torque_shown_is_the_one_that_drives_have_to_exert():
 
 
 def test_a_brake_that_counts_on_friction_is_found():
-    """Slowing down with full effort and full friction: without the friction that takes more than
-    the effort."""
+    """Braking with full effort and full friction exceeds the effort without friction."""
     rng = np.random.default_rng(6)
     model = arm(rng, 0.0, 6.0)
     rest = model.neutral()
@@ -203,8 +204,8 @@ def test_a_brake_that_counts_on_friction_is_found():
         inverse_dynamics=lambda *state: trajectory.inverse_dynamics(*state)
     )
     assert stated_only.validate(limits) == []
-    # Whatever joint holds still has the same torque either way; the one that brakes has more
-    # without.
+    # A joint that holds still has the same torque in both cases. The braking one has more without
+    # friction.
     assert {v.quantity for v in trajectory.validate(limits)} == {"torque"}
     turned = trajectory.reorder(["j3", "j2", "j1", "j0"])
     order = [3, 2, 1, 0]

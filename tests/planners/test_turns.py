@@ -1,5 +1,4 @@
-"""Full turns: what is equal up to 2 pi is as good a goal, the shortest way wins, a goal can be
-asked for as given."""
+"""Full turns: goals equal up to 2 pi, the shortest path to any of them, and goals as given."""
 
 from __future__ import annotations
 
@@ -28,13 +27,15 @@ from robosim.planners.stages import sampling_window
 from robosim.scene import Scene
 
 TURN = 2 * np.pi
-# What a search costs that has no way out; the worlds here take a few hundred at most.
+# Iteration limit for searches without a solution. Solvable worlds here take a few hundred at most.
 FEW = 20_000
 
 
 def turned(columns, goal, most=None):
-    """All configurations within limits that differ from goal (n_q,) by whole turns; joints without
-    limits by `most`."""
+    """All configurations within limits that differ from goal (n_q,) by whole turns.
+
+    Joints without limits differ by up to `most` turns.
+    """
     choices = []
     for i, periodic, lower, upper in zip(
         columns.q, columns.periodic, columns.lower, columns.upper, strict=True
@@ -54,7 +55,7 @@ def turned(columns, goal, most=None):
 
 
 def random_world(rng, model):
-    """A few posts about the arm, and two free configurations."""
+    """A few posts around the arm, and two free configurations."""
     scene = Scene("posts")
     for i in range(rng.integers(2, 6)):
         angle, r = rng.uniform(-np.pi, np.pi), rng.uniform(0.25, 0.25 + 0.4 * model.n_q)
@@ -78,8 +79,10 @@ def random_world(rng, model):
 
 @pytest.mark.parametrize("kind", ["revolute of two", "revolute of three", "continuous"])
 def test_free_straight_motions_are_found(robots, kind):
-    """60 random worlds: where the straight motion to any turn is free, the plan is no longer than
-    the shortest."""
+    """If the straight motion to any turn is free, the plan is no longer than the shortest of these.
+
+    Tested in 60 random worlds.
+    """
     n = 3 if kind == "revolute of three" else 2
     model = robots.planar_arm(n, continuous=kind == "continuous", limit=TURN)
     rng = np.random.default_rng(len(kind))
@@ -90,7 +93,7 @@ def test_free_straight_motions_are_found(robots, kind):
         ends = turned(columns, goal, most=2)
         lengths = np.linalg.norm(ends - start, axis=1)
         order = np.argsort(lengths)
-        # A coarser check refuses more, so what it finds free the plan must find free, too.
+        # A coarser check refuses more. The plan must find free what this check finds free.
         best = next((i for i in order if compiled.edge_free(start, ends[i], 0.02).free), None)
         if best is None:
             continue
@@ -98,11 +101,11 @@ def test_free_straight_motions_are_found(robots, kind):
         result = plan(Problem(model, scene, start, goal), max_iterations=FEW)
         assert result.ok, result.reason
         assert result.path_length <= lengths[best] * (1 + 1e-12) + 1e-12
-        # Where it ends is a goal.
+        # The end is a goal.
         k = (result.path[-1] - goal) / TURN
         np.testing.assert_allclose(k, np.round(k), atol=1e-12)
         assert not columns.excess(result.path[-1]).any()
-        # The goal as given is reached as given, if it is reached.
+        # A goal as given is reached exactly, if it is reached.
         exact = plan(
             Problem(model, scene, start, JointGoal(goal, full_turns=False)), max_iterations=FEW
         )
@@ -116,7 +119,7 @@ def test_free_straight_motions_are_found(robots, kind):
 
 
 def wall_behind():
-    """What keeps an arm from turning through pi, and posts in front that it has to fold to pass."""
+    """Wall that keeps an arm from turning through pi, and posts that it must fold to pass."""
     scene = Scene("behind")
     scene.add_box("wall", (1.2, 0.04, 1.0), pose((-0.7, 0, 0.5)))
     for angle in (-1.9, -1.4, -0.7, 0.0, 0.7, 1.4, 1.9):
@@ -128,8 +131,10 @@ def wall_behind():
 @pytest.mark.parametrize("planner", sorted(available_planners()))
 @pytest.mark.parametrize("continuous", [False, True])
 def test_no_straight_motion_is_free(robots, check_plan, planner, continuous):
-    """The nearest turn cannot be reached, nor any in a straight line: trees have to meet whole
-    turns away."""
+    """The nearest turn cannot be reached, nor any turn in a straight line.
+
+    The trees have to connect whole turns away.
+    """
     model = robots.planar_arm(2, continuous=continuous, limit=TURN)
     scene = wall_behind()
     start, goal = np.array([2.3, 0.0]), np.array([-2.3, 0.0])
@@ -142,7 +147,7 @@ def test_no_straight_motion_is_free(robots, check_plan, planner, continuous):
     result = plan(problem, planner=planner, max_iterations=FEW)
     check_plan(problem, result)
     assert result.path[-1][0] == pytest.approx(-2.3, abs=1e-12)
-    # Not so where the turn behind the wall is asked for.
+    # With the turn behind the wall as the only goal there is no path.
     given = Problem(model, scene, start, JointGoal(nearest, full_turns=False))
     shut = plan(given, planner=planner, max_iterations=2000)
     assert shut.status is Status.NO_PATH
@@ -151,8 +156,10 @@ def test_no_straight_motion_is_free(robots, check_plan, planner, continuous):
 
 
 def test_limits_are_kept_on_the_way_to_another_turn(robots, check_plan):
-    """Limits of a turn and a bit: the other turn is a goal only where it is within them, and so is
-    the way to it."""
+    """With limits of a turn and more, another turn is a goal only within the limits.
+
+    The path to it stays within the limits, too.
+    """
     scene = wall_behind()
     start, goal = np.array([2.3, 0.0]), np.array([-2.3, 0.0])
     for limit, ends_at in ((3.3, -2.3), (4.2, -2.3)):
@@ -163,7 +170,7 @@ def test_limits_are_kept_on_the_way_to_another_turn(robots, check_plan):
 
 
 def test_pose_goals_turn_too(robots, check_plan):
-    """Inverse kinematics gives the nearest turn; where that is blocked another one is reached."""
+    """Inverse kinematics returns the nearest turn. If it is blocked, another turn is reached."""
     model = robots.planar_arm(2, limit=TURN)
     problem = Problem(
         model, wall_behind(), [2.3, 0.0], PoseGoal("tip", model.frame_pose([-2.3, 0.0], "tip"))
@@ -186,7 +193,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_unwinding(robots, check_plan, form):
-    """From 2 pi to 0: by default nothing has to move, and asked for as given it unwinds."""
+    """From 2 pi to 0, no joint moves by default. With the goal as given, the joint unwinds."""
     model = robots.planar_arm(2, limit=TURN)
     start = np.array([TURN, 0.2])
     stays = plan(Problem(model, None, start, [0.0, 0.2]))
@@ -201,7 +208,7 @@ def test_unwinding(robots, check_plan, form):
     assert result.reason == ""
     np.testing.assert_array_equal(result.path[-1], [0.0, 0.2])
     assert result.trajectory.duration >= np.pi  # at 2 rad/s
-    # As a point on the way, it is passed as given; the way back may then be none.
+    # As a via point, it is passed as given. The remaining path may then have no length.
     problem = Problem(model, None, start, [0.0, 0.2], via=[JointGoal([0.0, 0.2], full_turns=False)])
     by_way = plan(problem)
     check_plan(problem, by_way)
@@ -230,7 +237,7 @@ def test_unwinding_to_a_goal_of_the_scene(arm, robots):
 
 
 def test_each_goal_says_for_itself(robots):
-    """Of two goals one is wanted as given: only the other may be reached turns away."""
+    """One of two goals is wanted as given. Only the other may be reached whole turns away."""
     model = robots.planar_arm(2, limit=TURN)
     goals = [JointGoal([-0.5, 0.0], full_turns=False), JointGoal([-0.1, 0.0])]
     problem = Problem(model, None, [TURN - 0.4, 0.0], goals)
@@ -245,8 +252,7 @@ def test_each_goal_says_for_itself(robots):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_all_turns_come_nearest_first(robots, seed):
-    """The enumeration is what a plain product of all turns is, sorted by length: none missing, none
-    twice."""
+    """The enumeration is the product of all turns, sorted by length, each exactly once."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 5))
     model = robots.planar_arm(
@@ -280,8 +286,10 @@ def test_all_turns_come_nearest_first(robots, seed):
 
 
 def test_a_longer_way_round_gives_way_to_another_turn(robots):
-    """The way round a post to the nearest turn is longer than the straight one to the next: that
-    one is taken."""
+    """The path around a post to the nearest turn is longer than the straight one to the next.
+
+    The plan takes the straight one.
+    """
     model = robots.planar_arm(1, limit=TURN)
     shut = Scene("post")
     shut.add_cylinder("post", 0.05, 1.0, pose((-0.3, 0, 0.5)))
@@ -294,7 +302,7 @@ def test_a_longer_way_round_gives_way_to_another_turn(robots):
     problem = Problem(model, scene, [1.8, 0.0], [-1.8, 0.0])
     result = plan(problem)
     assert result.path_length == pytest.approx(3.6)
-    # The search itself had found the way round.
+    # The search alone finds the path around the post.
     prepared = prepare(problem)
     targets = goal_configurations(prepared, prepared.goals, prepared.start)
     found = search(prepared, targets.q, full_turns=targets.full_turns)
@@ -304,8 +312,10 @@ def test_a_longer_way_round_gives_way_to_another_turn(robots):
 
 @pytest.mark.parametrize("planner", sorted(available_planners()))
 def test_planners_end_whole_turns_from_a_goal(planner, robots):
-    """With `turns` a path may leave the query's bounds, keeps the limits, and ends whole turns from
-    its goal."""
+    """With `turns` a path may leave the query's bounds, but not the limits.
+
+    It ends whole turns from its goal.
+    """
     from robosim.planners.registry import SearchQuery, Turns
 
     model = robots.planar_arm(2, limit=TURN)
