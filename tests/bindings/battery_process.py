@@ -1,14 +1,13 @@
-"""Run in a process of its own: every call of robosim with every combination of its optional
-arguments, in every world.
+"""Call every function of robosim with every combination of optional arguments, in every world.
 
-Arguments: a file that names the call being made, so that a crash tells where; then maybe names of
-worlds. Prints the number of calls, and ends with status 1 where one raised what no caller expects,
-or never returned.
+This module runs in a separate process. Its arguments are a file that names the current call, so
+that a crash identifies the call, and then optional names of worlds. It prints the number of calls.
+The exit status is 1 if a call raised an unexpected exception, or if a function never returned.
 
-For each call arguments are looked for that it takes, for lists and arrays of 1, 0, 2 and 3 parts.
-Then it is made with all combinations of values of its optional arguments, left out and given, where
-these are no more than LIMIT; else with all pairs of them. Operations of the registry, which take
-their arrays in tuples, are called by what it says of them.
+For each function, valid arguments are searched, with lists and arrays of 1, 0, 2 and 3 parts. Then
+the function is called with all combinations of values of its optional arguments, omitted and given,
+if these are at most LIMIT. Otherwise it is called with all pairs of them. Operations of the
+registry, which take their arrays in tuples, are called according to their entries in the registry.
 """
 
 from __future__ import annotations
@@ -44,25 +43,25 @@ from robosim.errors import RobosimError
 EXPECTED = (RobosimError, TypeError, ValueError)
 IS_FULL = os.environ.get("ROBOSIM_TEST_SCALE") == "full"
 LIMIT = 250 if IS_FULL else 4
-# Those that take least; every call returns in one.
+# Worlds that take the least time. Every function returns in one of them.
 IN_GATE = ("fixed", "floating", "free", "nothing")
-MOST = 5 if IS_FULL else 1  # values of one argument, each with all of the others'
+MOST = 5 if IS_FULL else 1  # values of one argument, each with all values of the others
 NOTED = 1000  # characters of a call
-MIXED = 40  # combinations of what must be given, where the plainest are refused
-TRIES = 24  # of shapes, where refusals do not say which
-SLOW = 0.02  # [s] that calls take of which fewer are made
+MIXED = 40  # combinations of required arguments, if the plainest are refused
+TRIES = 24  # shapes, if refusals do not name one
+SLOW = 0.02  # [s] above which functions are called less often
 REFUSED = re.compile(r"(\w+)\W* has shape \([\d, ]*\).*?expected \(([\d, ]*)\)")
 WORDS = re.compile(r"'([^']*)'|\b(?:are|known|valid|has|be):? ([\w, ]+)")
 
-# What returns in no small world, and where it does.
+# Functions that return in no small world, and the tests where they do.
 ELSEWHERE = {"scene.generate": "needs an arm of six joints: tests/scene/test_families.py"}
 
 Given = dict[str, Any]
-"""Values by the name of their parameter."""
+"""Values by parameter name."""
 
 
 class Battery:
-    """Makes all calls in one world, and counts."""
+    """Makes all calls in one world, and counts them."""
 
     def __init__(
         self, name: str, values: Values, note: Callable[[str], None], files: dict[str, str]
@@ -73,12 +72,14 @@ class Battery:
         self.refusals: dict[str, str] = {}
         self.no_way: dict[str, str] = {}
         self.unexpected: dict[str, str] = {}
-        self._shapes: dict[tuple[str, str], Shape] = {}  # that calls took, by call and parameter
+        self._shapes: dict[tuple[str, str], Shape] = {}  # accepted shapes, by call and parameter
         self._slow: set[str] = set()
 
     def attempt(self, call: Call, given: Given, which: int = 0) -> tuple[bool, Any]:
-        """Whether it returned, and what; or why it did not. A method's is called on this one of
-        what it may be on."""
+        """Call a function. Return True and its result, or False and the message of the exception.
+
+        A method is called on object number `which` of its class.
+        """
         own = [] if call.owner is None else [self.values.owners(call.owner)[which]]
         self.note(
             f"{self.name}: {call.name}({', '.join(f'{k}={_told(v)}' for k, v in given.items())})"
@@ -107,8 +108,10 @@ class Battery:
         return True, result
 
     def fitted(self, call: Call, given: Given, tries: int = TRIES) -> tuple[bool, Given]:
-        """The same call with arrays in the shapes that it asks for, and whether it then
-        returned."""
+        """Retry a call with arrays of the shapes that refusals require.
+
+        Returns whether the call returned, and its last arguments.
+        """
         shapes: dict[str, Shape] = {}
         options: dict[str, Iterator[Shape]] = {}
         for name, value in given.items():
@@ -119,7 +122,9 @@ class Battery:
             taken = self._shapes.get((call.name, name))
             shapes[name] = next(options[name]) if taken is None else _resized(taken, leading)
         asked_for: set[tuple[str, Shape]] = set()
-        has_more = False  # an axis in front of what is asked for
+        has_more = False  # True after an axis has been added in front of the required shape
+        # Adapt the shapes to each refusal: to the shape that it requires, then with a leading axis,
+        # then to the next candidate.
         for _ in range(tries if shapes else 1):
             filled = {
                 n: self.values.filled(v, shapes[n]) if n in shapes else v for n, v in given.items()
@@ -151,8 +156,7 @@ class Battery:
         return False, filled
 
     def _named(self, text: str, shapes: dict[str, Shape]) -> str | None:
-        """The parameter that a refusal is about, as far as it says; else one of those that have
-        shapes."""
+        """Parameter that a refusal is about, otherwise one of those with shapes."""
         if text in shapes:
             return text
         for name in shapes:
@@ -164,18 +168,19 @@ class Battery:
         return next((n for n in shapes if n.startswith(text)), next(iter(shapes), None))
 
     def run(self, call: Call) -> bool:
-        """Make it in all ways; False where something that it takes is not there yet."""
+        """Call a function in all ways. Return False if a required argument is still missing."""
         if call.owner is not None and not self.values.owners(call.owner):
             return False
         if "PathLike" in str(call.parameters) or any(p.name == "text" for p in call.parameters):
-            for file, text in self.files.items():  # which others may have written to
+            for file, text in self.files.items():  # other calls may have written to them
                 (self.values.folder / file).write_text(text)
+        # Separate parameters with values from those without.
         known, unknown = [], []
         for p in call.parameters:
             try:
                 (known if self.values.of(p, 1) or p.default is not ABSENT else unknown).append(p)
             except NoWay as error:
-                # Results go where an earlier one is.
+                # Results are written to earlier ones.
                 (known if p.name == "out" else unknown).append(p)
                 self.no_way[call.name] = str(error)
         if any(p.default is ABSENT for p in unknown):
@@ -185,6 +190,7 @@ class Battery:
                 self.attempt(call, {}, which)
         required = [p for p in known if p.default is ABSENT]
         optional = [p for p in known if p.default is not ABSENT]
+        # Call with 1, 0, 2 and 3 parts where an argument has parts.
         given = [
             value for p in known for value in (() if p.name == "out" else self.values.of(p, 2))
         ]
@@ -215,22 +221,23 @@ class Battery:
     def _base(
         self, call: Call, required: list[Parameter], optional: list[Parameter], k: int
     ) -> Given | None:
-        """Values of what must be given that the call takes; None where none are found."""
+        """Required arguments that the function accepts, or None if none are found."""
         offers = {p.name: self._offers(call, {}, p, k) for p in required}
         if any(not values for values in offers.values()):
             return None
         first = {name: values[0] for name, values in offers.items()}
-        # Some need what they take without.
+        # Some functions require an argument that has a default.
         more = offers | {
             p.name: values for p in optional if (values := self._offers(call, {}, p, k))
         }
         is_returned, found = self.fitted(call, first)
-        for _ in range(8):  # names that a refusal has
+        for _ in range(8):  # use names from a refusal
             corrected = None if is_returned else _corrected(first, self.refusals.get(call.name, ""))
             if corrected is None:
                 break
             first = corrected
             is_returned, found = self.fitted(call, first)
+        # Try other values of the required arguments.
         for combination in (
             ()
             if is_returned
@@ -253,7 +260,7 @@ class Battery:
             is_returned, result = self.attempt(call, base)
             return [result, np.zeros(3), "no array"] if is_returned else []
         values = self.values.of(p, k)
-        if any(type(v) is str for v in values):  # what a refusal says that there is
+        if any(type(v) is str for v in values):  # names from a refusal
             answer = str(self.attempt(call, base | {p.name: "nothing like it"})[1])
             words = [
                 w
@@ -274,7 +281,7 @@ class Battery:
 
 
 def _corrected(given: Given, answer: str) -> Given | None:
-    """With a name that there is, where a refusal says so, for one that there is not."""
+    """Replace an unknown name by a valid one from a refusal, if there is one."""
     for name, value in given.items():
         old = next(iter(value), None) if type(value) is dict else value
         if type(old) is not str or f"'{old}'" not in answer:
@@ -315,7 +322,7 @@ def _combinations(choices: dict[str, list[Any]], limit: int) -> Iterator[Given]:
 
 
 def _resized(shape: Shape, leading: int | None) -> Shape:
-    """With another first extent, but for poses and matrices of three rows, which have theirs."""
+    """Shape with another first extent, except for poses and matrices of three rows."""
     return (
         shape
         if len(shape) < 2 or shape in ((4, 4), (3, 3)) or leading is None
@@ -332,7 +339,7 @@ def _told(value: Any) -> str:
 
 
 def _is_of_world(call: Call) -> bool:
-    """False for what is the same in all: shapes, trajectories, data."""
+    """Return False for functions that are the same in all worlds: shapes, trajectories, data."""
     shapes = ("Shape", "Compound", "TriangleMesh", "HeightField", "PointCloud")
     alone = ("geometry.", "trajectory.", *(f"_engine.{name}" for name in shapes))
     return not call.name.startswith(alone) and "_engine.Shape" not in str(
@@ -346,14 +353,14 @@ def main(place: str, *worlds: str) -> int:
     every = [*engine_calls(), *public_calls()]
     names = {call.name for call in every}
     returned: set[str] = set()
-    made: set[str] = set()  # classes of which there is something
+    made: set[str] = set()  # classes with at least one object
     refusals: dict[str, str] = {}
     unexpected: dict[str, str] = {}
-    ways: dict[str, str] | None = None  # what there is no way to make, in no world
+    ways: dict[str, str] | None = None  # arguments that cannot be made in any world
     calls = 0
     Path(place).write_bytes(bytes(NOTED))
     with open(place, "r+b") as file, tempfile.TemporaryDirectory() as name_of_folder:
-        kept = mmap.mmap(file.fileno(), NOTED)  # which outlives a crash
+        kept = mmap.mmap(file.fileno(), NOTED)  # survives a crash
         folder = Path(name_of_folder)
 
         def note(text: str) -> None:
@@ -401,7 +408,7 @@ def main(place: str, *worlds: str) -> int:
                 flush=True,
             )
     never = names - returned
-    # What other calls make need not be made by hand.
+    # Classes whose objects are made by other functions need not be constructed.
     by_others = {
         c.name for c in every if inspect.isclass(c.function) and c.function.__name__ in made
     }

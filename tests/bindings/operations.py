@@ -1,5 +1,4 @@
-"""Calls of the engine's registry of operations, by what it says of each: inputs, results, what it
-takes."""
+"""Calls of the engine's registered operations, by their entries: inputs, results, choices."""
 
 from __future__ import annotations
 
@@ -16,11 +15,11 @@ from robosim.model import Model
 
 __all__ = ["Operations"]
 
-COUNTS = (0, 1, 2, 3, 9)  # states of a batch; nine leave a rest for every number of lanes
+COUNTS = (0, 1, 2, 3, 9)  # states of a batch; nine leave a remainder for every number of lanes
 
 
 class Operations:
-    """`evaluate`, `evaluate_batch` and `bind_operation` of each operation, with every choice."""
+    """Calls `evaluate`, `evaluate_batch` and `bind_operation` of each operation in all ways."""
 
     def __init__(self, name: str, model: Model, note: Callable[[str], None]) -> None:
         self.name, self.model, self.note = name, model, note
@@ -44,7 +43,7 @@ class Operations:
             self._bind(operation, row["index"], inputs, choices)
 
     def _rows(self) -> Iterator[tuple[tuple[str, Any], dict[str, Any]]]:
-        """Each operation with every choice that it has, and one that it has not."""
+        """Each operation with every choice that it has, and an invalid one."""
         last = len(self._engine.frames) - 1
         for name, row in _engine.operations().items():
             has_columns = "columns" in str((row["inputs"], row["outputs"]))

@@ -1,8 +1,7 @@
-"""What can be called: everything in `robosim._engine` and in the public packages over it, with its
-parameters.
+"""All functions of `robosim._engine` and of the public packages over it, with their parameters.
 
-Nothing is listed here by hand but the packages: functions come from their `__all__`, methods from
-their classes, and what the engine takes from its stubs, which the gate compares with the extension
+Only the packages are listed by hand. Functions come from their `__all__`, methods from their
+classes, and parameters of the engine from its stubs, which the gate compares with the extension
 module.
 """
 
@@ -36,7 +35,7 @@ ABSENT = inspect.Parameter.empty
 
 @dataclass(frozen=True)
 class Parameter:
-    """One of a call's: its type, and its default or ABSENT where it has to be given."""
+    """Parameter of a call: its type, and its default, or ABSENT if it is required."""
 
     name: str
     type: Any
@@ -47,7 +46,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Call:
-    """Something that can be called, for a method with the class of what it is called on."""
+    """A function, or a method with the class that it is called on."""
 
     name: str
     function: Any
@@ -62,8 +61,7 @@ class Call:
 
 @cache
 def _names(module: ModuleType) -> dict[str, Any]:
-    """What annotations mean in a module: its names, and those that it imports for type checkers
-    alone."""
+    """Names in the annotations of a module, including imports under TYPE_CHECKING."""
     names = dict(vars(module))
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
@@ -73,14 +71,14 @@ def _names(module: ModuleType) -> dict[str, Any]:
 
 
 def meaning(annotation: Any, module: ModuleType) -> Any:
-    """The type that an annotation stands for."""
+    """Type that an annotation stands for."""
     if isinstance(annotation, typing.ForwardRef):
         annotation = annotation.__forward_arg__
     return eval(annotation, _names(module)) if isinstance(annotation, str) else annotation
 
 
 def public_calls() -> Iterator[Call]:
-    """All of the Python packages."""
+    """All functions of the Python packages."""
     for package in PACKAGES:
         module = importlib.import_module(f"robosim.{package}")
         for name in module.__all__:
@@ -114,8 +112,8 @@ def _class_calls(where: str, thing: type) -> Iterator[Call]:
 def _parameters(function: Any) -> tuple[Parameter, ...]:
     base = function.__init__ if inspect.isclass(function) else function
     base = getattr(inspect.unwrap(base), "__func__", inspect.unwrap(base))
-    # What a data class was given belongs to the class, whose fields are in its bases' modules as
-    # well.
+    # The annotations of a data class refer to the class's own module. Its fields may come from
+    # bases in other modules.
     module = sys.modules[function.__module__]
 
     def parameter(p: inspect.Parameter) -> Parameter:
@@ -133,7 +131,7 @@ def _stubs() -> ast.Module:
 
 
 def engine_calls() -> Iterator[Call]:
-    """All of the extension module."""
+    """All functions of the extension module."""
     for node in _stubs().body:
         if isinstance(node, ast.FunctionDef):
             yield Call(f"_engine.{node.name}", getattr(_engine, node.name), _stub_parameters(node))
@@ -143,7 +141,7 @@ def engine_calls() -> Iterator[Call]:
         for method in node.body:
             if not isinstance(method, ast.FunctionDef):
                 continue
-            if method.name == "__call__":  # of what has no signature: `operations` calls it
+            if method.name == "__call__":  # it has no signature; `operations` calls it
                 continue
             marks = [ast.unparse(mark) for mark in method.decorator_list]
             where, parameters = f"_engine.{node.name}.{method.name}", _stub_parameters(method)
@@ -187,7 +185,7 @@ def _stub_parameters(node: ast.FunctionDef) -> tuple[Parameter, ...]:
 
 
 def missing_from_stubs() -> set[str]:
-    """What the extension module can do and its stubs do not tell of."""
+    """Names in the extension module that its stubs lack."""
     told = {call.name.removeprefix("_engine.") for call in engine_calls()}
     told |= {node.name for node in _stubs().body if isinstance(node, ast.ClassDef)}
     there = {

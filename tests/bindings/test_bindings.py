@@ -1,4 +1,4 @@
-"""Nothing that can be called ends the process, whatever it is given: see battery_process.py."""
+"""No call ends the process, for any arguments: see battery_process.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What once ended the process, hung, or raised what no caller expects."""
+"""Calls that ended the process, hung, or raised an unexpected exception in the past."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BY = [by for n in range(len(DRIVES) + 1) for by in itertools.combinations(DRIVES
 @pytest.mark.parametrize("by", BY)
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_gradients_of_many_runs_by_some_controls(by, count):
-    """Those that are asked for are as of all, and the others have no rows."""
+    """Requested gradients equal those of all controls, and others have no rows."""
     arm = load_robot("ur5")
     simulation = Simulation(World(arm))
     start = simulation.state(0.1 * np.arange(count)[:, None] + np.zeros(6))

@@ -1,6 +1,6 @@
-"""Arguments of calls by their types: plain values, what other calls gave, and arrays.
+"""Arguments of calls by their types: plain values, results of other calls, and arrays.
 
-Arrays begin without numbers, and get the shape that the refusal asks for: "q has shape (0,);
+Arrays are created without numbers, and get the shape that a refusal requires: "q has shape (0,);
 expected (7,)".
 """
 
@@ -29,7 +29,7 @@ __all__ = ["TUPLES", "ArrayOf", "NoWay", "Shape", "Values"]
 
 Shape = tuple[int, ...]
 
-# What a name says of numbers that are no free ones.
+# Names of arrays whose numbers are constrained.
 _CONFIGURATIONS = re.compile(
     r"q\d?|q_rest|q_target|start|goals?|seeds|reference|path|waypoints|knots"
 )
@@ -37,9 +37,9 @@ _POSES = re.compile(r"X_\w+|poses?|X")
 _RISING = re.compile(r"breaks|times")
 _CORNERS = [[0.0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
 _FACES = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
-# Where the engine takes any object.
+# Types of parameters for which the engine accepts any object.
 _PARTS = {"model": _engine.Model, "scene": _engine.CollisionScene}
-# The arrays of what the engine takes in tuples.
+# Arrays that the engine takes in tuples.
 _STATE, _TANGENT = ("q", "v"), ("q_bar", "v_bar")
 TUPLES = {
     "state": _STATE,
@@ -52,28 +52,30 @@ _INDICES = {"faces": _FACES, "pairs": [[0, 1]], "group_begin": [0, 1], "periodic
 
 
 class NoWay(TypeError):
-    """There is no way to make a value of this type."""
+    """No value of this type can be made."""
 
 
 class ArrayOf:
-    """An array that is still without its shape; `leading` is its first extent where that may be
-    anything, and `last` the last one where that is known."""
+    """An array whose shape is unknown.
+
+    `leading` is its first extent, if that is free, and `last` is its last extent, if that is known.
+    """
 
     def __init__(self, name: str, leading: int, last: int | None = None) -> None:
         self.name, self.leading, self.last = name, leading, last
 
 
 class Values:
-    """Makes arguments of calls in one world, and keeps what calls give."""
+    """Makes arguments of calls in one world, and keeps results of calls."""
 
-    most = 2  # that are kept of one sort
+    most = 2  # objects kept of each sort
 
     def __init__(self, world: World, folder: Path) -> None:
         self.world, self.folder = world, folder
         self.found: dict[type, list[Any]] = {}
-        self.arrays: dict[str, np.ndarray] = dict(world.arrays)  # by the name of what holds them
+        self.arrays: dict[str, np.ndarray] = dict(world.arrays)  # by attribute
         self._number = itertools.count()
-        self._by_hand: dict[type, tuple[Any, int]] = {}  # and of how many parts
+        self._by_hand: dict[type, tuple[Any, int]] = {}  # and the number of their parts
         model = world.model
         self._n_q, self._n_v = model.n_q, model.n_v
         rng = np.random.default_rng(0)
@@ -89,8 +91,10 @@ class Values:
             self.keep(value)
 
     def keep(self, value: Any, depth: int = 2, *, parts: int = 0) -> None:
-        """What a call gave, and what is in it. Or what was put together of so many `parts`: what
-        has most of them."""
+        """Keep the result of a call, and its parts.
+
+        An object that was constructed from `parts` arguments replaces one with fewer.
+        """
         if isinstance(value, list | tuple | dict | set | frozenset) and depth > 0:
             for part in list(value.values() if isinstance(value, dict) else value)[:4]:
                 self.keep(part, depth - 1)
@@ -113,7 +117,7 @@ class Values:
                 self._by_hand.pop(kind)
                 if parts:
                     self._by_hand[kind] = value, parts
-                else:  # what a call makes comes first
+                else:  # results of calls come first
                     kept.insert(0, kept.pop(place))
 
     def _look_into(self, kind: type, value: Any) -> None:
@@ -127,12 +131,11 @@ class Values:
                     self.arrays.setdefault(name, part)
 
     def owners(self, kind: type) -> list[Any]:
-        """What a method of this class can be called on."""
+        """Objects that methods of this class can be called on."""
         return [self.world.make[kind]()] if kind in self.world.make else self.found.get(kind, [])
 
     def of(self, parameter: Parameter, k: int) -> list[Any]:
-        """Values that may be given for it, the plainest first; lists and arrays have k parts where
-        they may."""
+        """Values for a parameter, the plainest first. Lists and arrays have k parts if they may."""
         values: list[Any] = []
         for value in self._of(parameter.type, parameter.name, k, parameter.default):
             if value is not None or parameter.default is not None:
@@ -154,7 +157,7 @@ class Values:
         if kind is Any or kind is ABSENT:
             return [ArrayOf(name, k), None]
         members = [member for member in dir(kind) if not member.startswith("_")]
-        # Of ours: whatever has what it asks for.
+        # A protocol of robosim accepts any object with its members.
         if getattr(kind, "_is_protocol", False) and members:
             kept = [value for values in self.found.values() for value in values]
             return [value for value in kept if all(hasattr(value, member) for member in members)][
@@ -166,7 +169,7 @@ class Values:
             return self._files()
         if origin is typing.Literal:
             return list(inner)
-        if origin is typing.Annotated and _is_array(inner[0]):  # of this dtype
+        if origin is typing.Annotated and _is_array(inner[0]):  # an array of this dtype
             return (
                 [np.array(_INDICES[name], dtype=inner[1])]
                 if name in _INDICES
@@ -297,7 +300,7 @@ class Values:
         raise NoWay(f"no call gives a {kind}, which {name!r} is")
 
     def leading(self, value: Any) -> int | None:
-        """That of the arrays in it that are without shape; None where there are none."""
+        """Leading extent of the arrays without shape in a value, or None if there are none."""
         if isinstance(value, ArrayOf):
             return value.leading
         parts = (
@@ -306,7 +309,7 @@ class Values:
         return next((n for n in map(self.leading, parts) if n is not None), None)
 
     def filled(self, value: Any, shape: Shape) -> Any:
-        """The value with arrays of this shape where they were without."""
+        """Value whose arrays without shape are replaced by arrays of this shape."""
         if isinstance(value, ArrayOf):
             return self.numbers(
                 value.name, shape if value.last is None else (*shape[:-1], value.last)
@@ -318,7 +321,7 @@ class Values:
         return value
 
     def numbers(self, name: str, shape: Shape) -> np.ndarray:
-        """An array of this shape, with what a thing of this name can be."""
+        """Array of this shape, with numbers that are valid for this name."""
         size = int(np.prod(shape))
         if name in self.arrays and self.arrays[name].shape == shape:
             return self.arrays[name]
@@ -344,7 +347,7 @@ class Values:
         return 0.1 + 0.02 * np.arange(float(size)).reshape(shape)
 
     def shapes(self, name: str, k: int) -> Iterator[Shape]:
-        """Where a refusal does not say what it asks for."""
+        """Candidate shapes, for refusals that do not name one."""
         if name in self.arrays:
             yield self.arrays[name].shape
         if _POSES.fullmatch(name):
@@ -369,7 +372,7 @@ class Values:
 
 
 def _sort(value: Any) -> str:
-    """Its type, where that is not all: of shapes and goals, say."""
+    """Attribute `type` of an object, such as a shape or a goal, or an empty string."""
     kind = getattr(value, "type", "")
     return kind if isinstance(kind, str) else ""
 

@@ -1,4 +1,4 @@
-"""Small worlds that every call is tried in, each with what no call makes from nothing."""
+"""Small worlds for all calls, each with objects that no call makes from nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from robosim.world import JointEquality, Material, Motor, PointClosure
 
 __all__ = ["FILES", "WORLDS", "World"]
 
-# What there is to read, by name.
+# Files that calls can read, by name.
 FILES = {
     "moveit_scene.yaml": (
         """
@@ -51,12 +51,12 @@ class World:
     """A robot among obstacles.
 
     Attributes:
-        name: what it is called.
+        name: of the world.
         model: the robot.
-        scene: what is around it.
-        make: by type, what makes one; anew for each, as calls may change it.
-        more: what else calls may be given.
-        arrays: by the name of an argument, of which few other numbers are any.
+        scene: obstacles around the robot.
+        make: functions by type that make an object; called each time, as calls may change objects.
+        more: other arguments of calls.
+        arrays: valid arrays by argument name, for arguments that accept few other numbers.
     """
 
     name: str
@@ -122,7 +122,7 @@ def _scene(height: float, link: str) -> Scene:
 
 
 def _impact() -> Any:
-    """The engine's, of a ball that meets the floor within a step."""
+    """An impact of the engine, of a ball that hits the floor within a step."""
     builder = ModelBuilder("ball")
     builder.add_link("base")
     builder.add_link("ball", mass=1.0, inertia=4e-3 * np.eye(3))
@@ -159,7 +159,7 @@ def _world(
     q = np.clip(model.neutral(), model.limits.lower, model.limits.upper)
     near = model.integrate(q, 0.05 * np.eye(model.n_v)[:1].sum(axis=0))
     goals = (JointGoal(near), PoseGoal(tip, model.frame_pose(near, tip)))
-    kept = simulation()  # many calls, which must not meddle with each other
+    kept = simulation()  # shared by many calls, which must not affect each other
     return World(
         model.name,
         model,
@@ -207,8 +207,8 @@ def _free() -> ModelBuilder:
     return builder
 
 
-# Each function makes one: fixed, floating on a floor that it touches, with closures, with a mimic
-# joint, free, rigid.
+# Each function makes a world: fixed, floating on a floor that it touches, with closures, with a
+# mimic joint, free, rigid.
 WORLDS: Mapping[str, Callable[[], World]] = {
     "fixed": lambda: _world(lambda: _arm("fixed", first="prismatic"), -1.0),
     "floating": lambda: _world(lambda: _arm("floating", floating=True), -0.0495),
