@@ -1,4 +1,4 @@
-"""Gradients by the entries of q against differences of what moves on q."""
+"""Gradients with respect to the entries of q, compared with differences of motions on q."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ STEP = 1e-6
 
 
 def central(function, size):
-    """(..., size) derivatives of `function` of a vector, at zero."""
+    """Derivatives (..., size) of `function` of a vector, at zero."""
     return np.stack(
         [(function(e) - function(-e)) / (2 * STEP) for e in STEP * np.eye(size)], axis=-1
     )
 
 
 def any_configuration(model, rng):
-    """Quaternions have any length but zero."""
+    """Random configuration whose quaternions have any length except zero."""
     q = model.random_configuration(rng)
     for i, name in enumerate(model.position_names):
         if name.endswith("/qx"):
@@ -30,7 +30,7 @@ def any_configuration(model, rng):
 
 
 def units(model, q):
-    """With quaternions of unit length."""
+    """Configuration whose quaternions have unit length."""
     return model.integrate(q, np.zeros(model.n_v))
 
 
@@ -43,9 +43,9 @@ def test_entries_are_those_of_the_model(model):
     rng = np.random.default_rng(0)
     for _ in range(5):
         q = any_configuration(model, rng)
-        T = central(lambda dq: model.difference(q, q + dq), model.n_q)  # noqa: B023 (called at once)
+        T = central(lambda dq: model.difference(q, q + dq), model.n_q)  # noqa: B023 (called here)
         t_bar = rng.normal(size=model.n_v)
-        # 1e-8: rounding of 1e-16 over steps of 1e-6, times entries up to 4.
+        # 1e-8 covers rounding of 1e-16 over steps of 1e-6, times entries up to 4.
         np.testing.assert_allclose(to_entries(model, q, t_bar), t_bar @ T, rtol=0, atol=1e-8)
         q = units(model, q)
         N = central(lambda v: model.integrate(q, v), model.n_v)  # noqa: B023
@@ -54,7 +54,7 @@ def test_entries_are_those_of_the_model(model):
 
 
 def test_there_and_back_is_nothing():
-    """T N = 1; and many at once are each one by itself, to the bit."""
+    """T N = 1. A batch has the same bits as its single entries."""
     model = model_of_all_kinds()
     rng = np.random.default_rng(1)
     q = np.stack([units(model, any_configuration(model, rng)) for _ in range(6)]).reshape(2, 3, -1)
@@ -73,5 +73,5 @@ def test_the_length_of_a_quaternion_has_no_gradient():
     rng = np.random.default_rng(2)
     q = any_configuration(model, rng)
     entries = to_entries(model, q, rng.normal(size=model.n_v))
-    # Some roundings.
+    # A few roundings.
     assert abs(entries[3:7] @ q[3:7]) < 1e-14 * np.abs(entries[3:7]).max() * np.abs(q[3:7]).max()

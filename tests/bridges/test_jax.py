@@ -1,5 +1,4 @@
-"""JAX's bridge: bits beside `Simulation`, differences, and all that JAX does with functions, x64 on
-and off."""
+"""The JAX bridge: bits of `Simulation`, differences, and JAX transformations, x64 on and off."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ def _x64():
 
 
 def run(simulation, q, v, *rest, **options):
-    """`rest` are forces, targets and the values of `KEYS`, the first so many of them."""
+    """Run with `rest`: forces, targets and the values of `KEYS`, or the first of these."""
     drive = dict(zip(DRIVE, rest, strict=False))
     parameters = dict(zip(KEYS, rest[len(DRIVE) :], strict=False))
     return rollout(simulation, q, v, STEPS, **drive, parameters=parameters, **options)
@@ -56,7 +55,7 @@ def random_bars(states, rng):
 
 
 def gradient_of(simulation, bars, **options):
-    """The function that gives the gradient of a loss of all states, by all operands."""
+    """Function for the gradient of a loss of all states, with respect to all operands."""
     return jax.grad(
         lambda operands, bars=bars: loss_of(run(simulation, *operands, **options), bars)
     )
@@ -84,7 +83,7 @@ def test_states_and_gradients_are_those_of_the_simulation_to_the_bit(
         np.testing.assert_array_equal(states.v[i], motion.v)
         q_bar, v_bar = (np.asarray(bar[i]) for bar in bars)
         t_bar = from_entries(model, motion.q, q_bar)
-        t_bar[0] = 0  # the first q is what was given
+        t_bar[0] = 0  # the first q is the given one
         expected = motion.vjp(t_bar, v_bar)
         np.testing.assert_array_equal(
             found[0][i], to_entries(model, motion.q[0], expected.q) + q_bar[0]
@@ -92,7 +91,7 @@ def test_states_and_gradients_are_those_of_the_simulation_to_the_bit(
         for got, name in zip(found[1:5], ("v", *DRIVE), strict=True):
             np.testing.assert_array_equal(got[i], getattr(expected, name))
         numbers = numbers + np.concatenate([expected.parameters[key].ravel() for key in KEYS])
-    # Shared by all runs: their sum, which is taken in another order.
+    # Gradients shared by all runs are sums, which are taken in another order.
     got = np.concatenate([np.ravel(x) for x in found[5:]])
     np.testing.assert_allclose(got, numbers, rtol=1e-12, atol=1e-14)
 
@@ -109,7 +108,7 @@ def test_gradients_are_differences_in_every_entry(simulation):
     )
     operands = tuple(jnp.asarray(x) for x in (*arrays, *values(simulation, keys)))
 
-    # 1e-6 beside 1e-9 of rounding over 1e-7; larger steps lift a foot.
+    # 1e-6 allows for rounding of 1e-9 over steps of 1e-7. Larger steps lift a foot.
     def states(*x):
         parameters = dict(zip(keys, x[len(arrays) :], strict=True))
         return rollout(
@@ -124,8 +123,10 @@ def test_gradients_are_differences_in_every_entry(simulation):
 
 
 def test_without_x64_all_is_computed_in_double(simulation):
-    """States are the double ones, rounded once; gradients the double ones through the states that
-    were not rounded."""
+    """States are the double-precision ones, rounded once.
+
+    Gradients are the double-precision ones through the states that were not rounded.
+    """
     rng = np.random.default_rng(3)
     operands = [x.astype(np.float32) for x in many(simulation, rng, 3)]
     states = run(simulation, *operands)
@@ -229,7 +230,7 @@ def test_a_scan_of_checkpointed_steps_is_a_rollout(simulation):
         lambda *x: sum(y[-1].sum() for y in run(simulation, *x)[:2]), argnums=by_all
     )(*arrays)
     for got, wanted in zip(chained, expected, strict=True):
-        # From tangent space to entries and back at each step: some roundings more.
+        # Conversions between tangent space and entries at each step add a few roundings.
         np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-12 * float(abs(wanted).max()))
 
 
@@ -261,8 +262,7 @@ def test_what_is_not_there_says_so(simulation, x64, request):
 
 
 def test_many_runs_in_compiled_code_come_back(simulation):
-    """Arrays above the size that JAX hands over at once: callbacks that wait for them have hung
-    before."""
+    """Arrays are above the size that JAX passes at once. Callbacks that wait for them can hang."""
     q, v = (
         jnp.asarray(np.tile(x, (2048, 1)))
         for x in many(simulation, np.random.default_rng(11), 1)[:2]
@@ -289,7 +289,7 @@ def test_compiled_code_says_that_its_simulation_is_gone():
 
 
 def test_without_the_handler_jax_calls_back_and_finds_the_same(simulation, monkeypatch):
-    """As on accelerators, and where XLA's interface is of another version."""
+    """Callbacks are used on accelerators, and with another version of XLA's interface."""
     q, v = (jnp.asarray(x) for x in many(simulation, np.random.default_rng(13), 3)[:2])
 
     def found():
@@ -308,7 +308,7 @@ def test_a_version_of_the_interface_that_is_not_known_is_refused():
 
 
 def test_a_process_may_end_while_steps_are_still_computed():
-    """JAX does not wait for results that nobody looks at."""
+    """JAX does not wait for results that are never read."""
     script = """
 import jax, jax.numpy as jnp, robosim
 from robosim.bridges.jax import step

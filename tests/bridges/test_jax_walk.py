@@ -1,5 +1,4 @@
-"""The walk in JAX that `benchmarks/bench_rollouts.py` compares with: the same states and gradients
-as ours."""
+"""The walk in JAX of `benchmarks/bench_rollouts.py`: same states and gradients as robosim's."""
 
 from __future__ import annotations
 
@@ -30,13 +29,13 @@ def _x64():
 
 
 def compiled(function, argument):
-    """For one call: without the optimizations that take most of the time."""
+    """Compile for a single call, without the optimizations that take most of the time."""
     lowered = jax.jit(function).lower(argument)
     return lowered.compile(compiler_options={"xla_backend_optimization_level": 0})
 
 
 def test_only_feet_and_motors_act_in_the_walk():
-    """What the walk in JAX leaves out."""
+    """Effects that the walk in JAX leaves out are absent."""
     walk = Walk(5000)
     motion = walk.run()
     for i in range(0, 5000, 7):

@@ -1,5 +1,4 @@
-"""What the bridges stand on: arrays with leading axes, one world for each set of numbers,
-errors."""
+"""Basis of the bridges: arrays with leading axes, a world for each set of numbers, errors."""
 
 from __future__ import annotations
 
@@ -47,7 +46,7 @@ def test_runs_are_those_of_the_simulation(simulation):
 
 
 def test_every_set_of_numbers_has_its_own_world(simulation):
-    """Surfaces of their own in each of three rows of two runs, all else shared by all."""
+    """Each of three rows of two runs has its own surfaces. All other parameters are shared."""
     rng = np.random.default_rng(1)
     arrays = many(simulation, rng, 2)
     parts = rng.uniform(0.5, 1, (3, 1))
@@ -87,7 +86,7 @@ def test_with_parameters_is_the_world_that_is_made_of_them(simulation):
     for key, x in before.items():
         np.testing.assert_array_equal(other.parameters[key], factors[key] * x)
     swing = [simulation.parameters[name, "swing"] for name in MOTORS]
-    np.testing.assert_array_equal(swing, [20, 1, 40])  # the first is as it was
+    np.testing.assert_array_equal(swing, [20, 1, 40])  # the original is unchanged
     back = other.with_parameters(before)
     state = simulation.state(arrays[0][0], arrays[1][0])
     expected, got, changed = (
@@ -102,7 +101,7 @@ def test_with_parameters_is_the_world_that_is_made_of_them(simulation):
 
 
 def test_other_numbers_leave_the_rest_of_the_world_as_it_is():
-    """Its loops, its solver and the length of its steps."""
+    """Closures, solver and time step stay unchanged."""
     held = [JointEquality("swing", coefficients=(0.2,))]
     world = Simulation(World(model_of_all_kinds(), closures=held), dt=2e-3, solver="pgs")
     q = world.model.neutral()
@@ -176,7 +175,7 @@ def test_layout_broadcasts_and_says_what_does_not_fit(simulation):
 
 @pytest.mark.parametrize(("name", "package"), [("torch", "PyTorch"), ("jax", "JAX")])
 def test_what_is_missing_is_named_with_its_extra(name, package, tmp_path):
-    """As where it is not installed; all else is there without it."""
+    """The package is missing as if it were not installed. Everything else works without it."""
     code = f"""
 import sys
 sys.modules[{name!r}] = None  # as Python marks what cannot be imported
@@ -201,7 +200,7 @@ def test_the_core_imports_no_framework(tmp_path):
 
 
 def test_runs_take_the_threads_of_the_block_where_they_are_made(simulation, monkeypatch):
-    """Frameworks run them later, and on threads of their own, where the block is not known."""
+    """Frameworks run them later, and on their own threads, where the block is unknown."""
     used = []
     monkeypatch.setattr("robosim.bridges.runs.threads", lambda n: used.append(n) or nullcontext())
     with robosim.threads(1):

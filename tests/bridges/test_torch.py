@@ -1,5 +1,4 @@
-"""PyTorch's bridge: bits beside `Simulation`, differences, and all that PyTorch does with
-functions."""
+"""The PyTorch bridge: bits of `Simulation`, differences, and PyTorch's function transforms."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ def tensors(arrays, dtype=torch.float64):
 
 
 def run(simulation, q, v, *rest, **options):
-    """`rest` are forces, targets and the values of `KEYS`, the first so many of them."""
+    """Run with `rest`: forces, targets and the values of `KEYS`, or the first of these."""
     drive = dict(zip(DRIVE, rest, strict=False))
     parameters = dict(zip(KEYS, rest[len(DRIVE) :], strict=False))
     return rollout(simulation, q, v, STEPS, **drive, parameters=parameters, **options)
@@ -64,7 +63,7 @@ def test_states_and_gradients_are_those_of_the_simulation_to_the_bit(simulation,
         np.testing.assert_array_equal(states.v[i].detach(), motion.v)
         q_bar, v_bar = (bar[i].numpy() for bar in bars)
         t_bar = from_entries(model, motion.q, q_bar)
-        t_bar[0] = 0  # the first q is what was given
+        t_bar[0] = 0  # the first q is the given one
         expected = motion.vjp(t_bar, v_bar)
         at_start = to_entries(model, motion.q[0], expected.q) + q_bar[0]
         np.testing.assert_array_equal(gradients[0][i], at_start)
@@ -88,7 +87,10 @@ def test_numbers_of_the_world_have_the_gradients_of_the_simulation_to_the_bit(si
 
 
 def test_gradients_are_differences_in_every_entry(simulation):
-    """Of a whole rollout, in all seven of what is free, too, whatever its quaternion's length."""
+    """Gradients of a whole rollout, also with respect to all seven numbers of a floating base.
+
+    The quaternion may have any length.
+    """
     arrays = [x[0] for x in many(simulation, np.random.default_rng(1), 1)]
     given = tensors(arrays)
     of_motor = [(name, "swing") for name in MOTORS]
@@ -107,7 +109,7 @@ def test_gradients_are_differences_in_every_entry(simulation):
         return rollout(simulation, q, v, STEPS, **drive, parameters=parameters)[:2]
 
     inputs = (*given, *tensors(values(simulation, keys)))
-    # 1e-6 beside 1e-9 of rounding over 1e-7; larger steps may lift a foot.
+    # 1e-6 allows for rounding of 1e-9 over steps of 1e-7. Larger steps may lift a foot.
     assert torch.autograd.gradcheck(end, inputs, eps=1e-7, atol=1e-6, rtol=1e-5)
     assert torch.autograd.gradcheck(
         lambda q, v, tau: step(simulation, q, v, tau=tau)[:2],
@@ -199,8 +201,10 @@ def test_jacrev_is_the_jacobian_of_the_step(simulation):
 
 
 def test_float32_comes_back_as_float32_computed_in_double(simulation):
-    """States are the double ones, rounded once; gradients the double ones through the states that
-    were not rounded."""
+    """States are the double-precision ones, rounded once.
+
+    Gradients are the double-precision ones through the states that were not rounded.
+    """
     rng = np.random.default_rng(7)
     single = tensors(many(simulation, rng, 3), torch.float32)
     double = [x.detach().double().requires_grad_() for x in single]
@@ -235,7 +239,7 @@ def test_steps_one_after_the_other_are_a_rollout(simulation):
     for got, expected in zip(
         chained, torch.autograd.grad(whole.q[-1].sum() + whole.v[-1].sum(), given), strict=True
     ):
-        # From tangent space to entries and back at each step: some roundings more.
+        # Conversions between tangent space and entries at each step add a few roundings.
         np.testing.assert_allclose(got, expected, rtol=0, atol=1e-12 * float(expected.abs().max()))
 
 
@@ -268,8 +272,10 @@ def test_what_is_not_there_says_so(simulation):
 
 
 def test_a_policy_learns_through_rollouts_many_at_once(simulation):
-    """A linear policy for the arm, an ensemble of three: functional_call, vmap over parameters,
-    grad through steps."""
+    """A linear policy for the arm is learned, as an ensemble of three.
+
+    The test uses functional_call, vmap over parameters, and grad through steps.
+    """
     rng = np.random.default_rng(11)
     q, v, *_ = (torch.tensor(x) for x in many(simulation, rng, 4))
     q[:, 7], v[:, 6] = torch.linspace(-0.4, 0.4, 4), 0.0

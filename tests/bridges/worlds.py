@@ -1,5 +1,4 @@
-"""A world in which all kinds of q, contacts and motors are at work, and no contact changes what it
-does."""
+"""A world with all kinds of q, contacts and motors, in which no contact changes its mode."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from robosim.world import Material, Motor, World
 from ..simulation.worlds import floor  # noqa: TID252 (tests have no absolute name)
 
 STEPS = 6
-# All of surfaces and motors, and some of links, shapes and the world.
+# All parameters of surfaces and motors, and some of links, shapes and the world.
 SURFACES = (
     "friction",
     "restitution",
@@ -36,8 +35,10 @@ FELT = (
 
 
 def model_of_all_kinds(height=0.5):
-    """A floating box on feet with an arm that bears a follower, and a puck on a plane: n_q is 11,
-    n_v 10."""
+    """A floating box on feet, whose arm bears a follower, and a puck on a plane.
+
+    n_q is 11, and n_v is 10.
+    """
     builder = ModelBuilder("kinds")
     builder.add_link("root")
     for name, mass in ("box", 2.0), ("arm", 0.3), ("follower", 0.1), ("puck", 0.5):
@@ -52,7 +53,7 @@ def model_of_all_kinds(height=0.5):
         "follow", "revolute", "arm", "follower", axis=(0, 1, 0), mimic=("swing", 0.5, 0.1)
     )
     builder.add_joint("glide", "planar", "root", "puck", axis=(0, 0, 1), X_PJ=pose((0, 0, height)))
-    # Three feet: how four share the forces is open, and changes with a jump.
+    # Three feet, since four share forces in several ways, which changes with a jump.
     for x, y in (0.1, 0.0), (-0.08, 0.12), (-0.08, -0.12):
         builder.add_collider("box", Shape.sphere(0.02), X_LC=pose((x, y, -0.03)))
     builder.add_collider("puck", Shape.sphere(0.05))
@@ -60,8 +61,10 @@ def model_of_all_kinds(height=0.5):
 
 
 def sliding_world(height=0.5):
-    """The box slides on the floor, the arm is driven within its limit. A puck that is held in the
-    floor, at height 0, is a contact that cannot be solved."""
+    """Simulation of a box that slides on the floor and an arm that is driven within its limit.
+
+    A puck at height 0 is held in the floor, which is a contact that cannot be solved.
+    """
     return Simulation(
         World(
             model_of_all_kinds(height),
@@ -74,7 +77,7 @@ def sliding_world(height=0.5):
 
 
 def start(simulation, rng):
-    """q and v of a box that slides and turns; its quaternion has not unit length."""
+    """q and v of a box that slides and turns. Its quaternion does not have unit length."""
     q = simulation.model.neutral()
     turn = rng.uniform(-np.pi, np.pi)
     q[:7] = *rng.normal(size=2), 0.05 - 1e-4, 0, 0, np.sin(turn / 2), np.cos(turn / 2)
@@ -86,12 +89,12 @@ def start(simulation, rng):
 
 
 def values(simulation, keys=KEYS):
-    """Of these parameters."""
+    """Values of these parameters."""
     return [np.array(simulation.parameters[key]) for key in keys]
 
 
 def drive(simulation, rng, steps=STEPS):
-    """tau, q_target and v_target, (steps, n)."""
+    """tau, q_target and v_target, (steps, n) each."""
     model = simulation.model
     q_target = np.tile(model.neutral(), (steps, 1))
     q_target[:, 7] = rng.uniform(-0.5, 0.5, steps)
@@ -99,11 +102,11 @@ def drive(simulation, rng, steps=STEPS):
 
 
 def many(simulation, rng, count, steps=STEPS):
-    """q, v, tau, q_target, v_target of many runs, each (count, ...)."""
+    """q, v, tau, q_target, v_target of many runs, (count, ...) each."""
     runs = [(*start(simulation, rng), *drive(simulation, rng, steps)) for _ in range(count)]
     return [np.stack(column) for column in zip(*runs, strict=True)]
 
 
 def control(arrays, i):
-    """Of one of `many` runs."""
+    """Control of run i of the arrays of `many`."""
     return Control(*(x[i] for x in arrays[2:5]))
