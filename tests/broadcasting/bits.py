@@ -1,8 +1,8 @@
-"""Run in a process of its own with ROBOSIM_ISA set: every method, every choice, every state, bit
-for bit.
+"""Compare batches with single states, bit for bit, for every method and choice.
 
-Calls for 1, 7, 64 and 1000 states (fewer and more than lanes, with and without a rest), on 1, 2 and
-8 threads, against one state at a time, by Model and by Data.
+This module runs in a separate process with ROBOSIM_ISA set. Batches have 1, 7, 64 and 1000 states
+(fewer and more than lanes, with and without a remainder), on 1, 2 and 8 threads. Single states are
+evaluated by Model and by Data.
 """
 
 from __future__ import annotations

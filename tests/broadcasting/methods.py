@@ -1,7 +1,6 @@
-"""All methods of Model that take states: what they take, and how to call them for many states and
-for one.
+"""All methods of Model that take states: their arguments, and calls for many states and for one.
 
-A new method enters every test by its signature.
+A new method is included in every test by its signature.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from robosim.model.methods import Methods
 
 
 def arrays_of(method: Callable[..., Any]) -> list[str]:
-    """Arguments that a state must have: those without default, but for the link."""
+    """Required array arguments of a method: those without default, except the link."""
     given = list(inspect.signature(method).parameters.values())[1:]
     return [p.name for p in given if p.default is p.empty and p.name != "link"]
 
 
-# Per method its arrays; `mass_factor`, whose result is no array, has tests of its own.
+# Array arguments by method. `mass_factor`, whose result is no array, has separate tests.
 ARGUMENTS = {
     name: arrays_of(method)
     for name, method in inspect.getmembers(Methods, inspect.isfunction)
@@ -35,7 +34,7 @@ def parameters(function: Callable[..., Any]) -> set[str]:
 
 
 def arguments(model: Model, n: int, seed: int) -> dict[str, np.ndarray]:
-    """Different numbers for every state."""
+    """Random arguments, different for each state."""
     rng = np.random.default_rng(seed)
     found = {name: model.random_configuration(rng, n) for name in ("q", "q0", "q1")}
     for name in ("v", "a", "tau", "dq", "dv", "da", "dtau", "tau_bar", "a_bar"):
@@ -46,7 +45,7 @@ def arguments(model: Model, n: int, seed: int) -> dict[str, np.ndarray]:
 
 
 def calls(model: Model, name: str, n: int) -> list[dict[str, Any]]:
-    """Keyword arguments that between them use every choice of a method."""
+    """Keyword arguments that together use every choice of a method."""
     function = getattr(model, name)
     rng = np.random.default_rng(7)
     base: dict[str, Any] = {}
@@ -70,7 +69,7 @@ def calls(model: Model, name: str, n: int) -> list[dict[str, Any]]:
 
 
 def of_state(value: Any, i: int) -> Any:
-    """The share of state i of an argument or result."""
+    """Part of an argument or result that belongs to state i."""
     if isinstance(value, Mapping):
         return {
             link: of_state(array, i) if np.ndim(array) > 1 else array
@@ -84,14 +83,14 @@ def of_state(value: Any, i: int) -> Any:
 def together(
     model: Model, name: str, given: dict[str, np.ndarray], choices: dict[str, Any], **more: Any
 ) -> Any:
-    """Results for all states, by one call."""
+    """Results for all states, from one call."""
     return getattr(model, name)(*(given[key] for key in ARGUMENTS[name]), **choices, **more)
 
 
 def alone(
     owner: Any, name: str, given: dict[str, np.ndarray], choices: dict[str, Any], i: int
 ) -> Any:
-    """The same for state i alone, by the method of Model or Data."""
+    """Result for state i alone, from the method of Model or Data."""
     arrays = [given[key][i] for key in ARGUMENTS[name]]
     own = {
         key: of_state(value, i)
@@ -103,7 +102,7 @@ def alone(
 
 
 def assert_same(result: Any, expected: Any) -> None:
-    """Bit for bit."""
+    """Assert that results agree bit for bit."""
     if isinstance(expected, Mapping):
         assert list(result) == list(expected)
         for key in expected:

@@ -1,5 +1,4 @@
-"""Many states in one call: the same bits as one state at a time, arrays in and out, errors,
-threads, processes."""
+"""Many states in one call: same bits as single states, broadcasting, errors, threads, processes."""
 
 import multiprocessing
 import os
@@ -33,8 +32,10 @@ def _threads():
 
 
 def test_the_battery_has_every_operation_on_states():
-    """But the factor of M and solving with it, which have a test of their own, and frames of
-    several links."""
+    """Left out are frames of several links, and the factor of M and solving with it.
+
+    The latter have separate tests.
+    """
     assert len(ARGUMENTS) >= len(_engine.operations()) - 3
 
 
@@ -64,8 +65,10 @@ def test_an_argument_without_leading_axes_is_shared(robot, name):
 
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_any_leading_axes_broadcast(robot, name):
-    """All arguments but the last have the axes (4, 1, 3), the last (2, 1) or, where it is alone,
-    (4, 2, 3)."""
+    """All arguments except the last have the axes (4, 1, 3), and the last has (2, 1).
+
+    A single argument has (4, 2, 3).
+    """
     keys = ARGUMENTS[name]
     given = arguments(robot, 24, seed=14)
     choices = calls(robot, name, 24)[0]
@@ -260,8 +263,7 @@ def test_no_states_give_no_results(robot):
 
 
 def pendulum(mass: float) -> Model:
-    """Two hinges about one line; without mass on the second, M is singular where both turn about
-    the first's mass."""
+    """Two slides along one line. M is singular, since both move the same mass."""
     builder = ModelBuilder("pendulum")
     builder.add_link("base")
     builder.add_link("arm")
