@@ -236,6 +236,7 @@ def derivative_error(
     tangent = step.jvp(q=q_way, v=v_way)
     found = np.concatenate([tangent.q, tangent.v])
     before: Array | None = None
+    # Differences determine the derivative if two consecutive lengths agree.
     for longest in LONGEST:
         told = ridders(change, longest)
         assert told is not None
@@ -244,6 +245,7 @@ def derivative_error(
             gradient = step.vjp(*bars)
             pairing = gradient.q @ q_way + gradient.v @ v_way - np.concatenate(bars) @ found
             error = max(float(np.abs(found - told.value).max()), abs(float(pairing))) / size
+            # A larger error only counts if all steps of the differences have the same signature.
             ends = (sign * longest * part for sign in (1, -1) for part in (1.0, shortest()))
             same = (simulation.linearize(start(t), control).signature for t in ends)
             if error <= RIGHT or all(signature == step.signature for signature in same):

@@ -119,6 +119,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to a file")
     parser.add_argument("--any-machine", action="store_true", help="do not fail for times")
     options = parser.parse_args()
+    # Select the scenes.
     parts = options.scene or [""]
     names = [name for name in SCENES if any(x in name for x in parts)]
     names = [name for name in names if not any(x in name for x in options.without)]
@@ -130,6 +131,7 @@ def main() -> int:
         patience = replace(QUICK, states=options.states or QUICK.states)
     cost = overhead()
     _tell(f"overhead of a call: {1e6 * cost.ours:.2f} us, MuJoCo's {1e6 * cost.peer:.2f} us")
+    # Measure the scenes one by one.
     rows, absent = [], []
     for k, name in enumerate(names, start=1):
         begin = time.perf_counter()
@@ -142,6 +144,7 @@ def main() -> int:
         _write(options, rows, absent)
         missed = f"; missed: {', '.join(row.missed)}" if row.missed else ""
         _tell(f"{k} of {len(names)}: {name}, {time.perf_counter() - begin:.1f} s{missed}")
+    # Print the figures and the missed bars.
     mean = _mean(rows)
     _print_table(rows, options.markdown)
     failures = [f"{row.scene}: {', '.join(row.missed)}" for row in rows if row.missed]
@@ -235,7 +238,7 @@ def _twin_of(scene: ZooScene, simulation: Simulation) -> tuple[Twin | None, str]
         AssertionError: the dynamics of both sides do not agree.
     """
     try:
-        import mujoco  # noqa: F401 (whether it is there)
+        import mujoco  # noqa: F401 (imported to check that it is installed)
     except ImportError:
         return None, "MuJoCo is not installed"
     if scene.no_twin:

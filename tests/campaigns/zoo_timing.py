@@ -147,6 +147,7 @@ def timed_run(
         spent = 0
         first = 0
         while first < steps:
+            # Take and time a block of robosim's steps.
             last = min(first + BLOCK, steps)
             for k in range(first, last):
                 if i == 0:
@@ -163,13 +164,16 @@ def timed_run(
                     if spent * 1e-9 > patience.seconds:
                         steps = last = k + 1
                         break
+            # Take the same block of MuJoCo's steps.
             if twin is not None:
                 _their_block(twin, found, range(first, last), peer[i], i == 0)
             first = last
+        # All runs must have the same end.
         if i == 0:
             found.states.append(State(q, v, steps * scene.dt))
         else:
             assert np.array_equal(q, found.states[-1].q), "the same run has ended elsewhere"
+    # Least time of all runs, minus the overhead of a call.
     found.times = np.maximum(ours[:, :steps].min(axis=0) * 1e-9 - cost.ours, 0.0)
     if twin is not None:
         found.peer_times = np.maximum(peer[:, :steps].min(axis=0) * 1e-9 - cost.peer, 0.0)
