@@ -1,7 +1,7 @@
 """All functions of `robosim._engine` and of the public packages over it, with their parameters.
 
-Only the packages are listed by hand. Functions come from their `__all__`, methods from their
-classes, and parameters of the engine from its stubs, which the gate compares with the extension
+Only the packages are listed by hand. Functions come from their `__all__`, and methods from their
+classes. Parameters of the engine come from its stubs, which the gate compares with the extension
 module.
 """
 
@@ -112,8 +112,8 @@ def _class_calls(where: str, thing: type) -> Iterator[Call]:
 def _parameters(function: Any) -> tuple[Parameter, ...]:
     base = function.__init__ if inspect.isclass(function) else function
     base = getattr(inspect.unwrap(base), "__func__", inspect.unwrap(base))
-    # The annotations of a data class refer to the class's own module. Its fields may come from
-    # bases in other modules.
+    # Annotations of a data class's `__init__` are evaluated in the module of the class, although
+    # fields may be declared in modules of its bases.
     module = sys.modules[function.__module__]
 
     def parameter(p: inspect.Parameter) -> Parameter:

@@ -75,7 +75,7 @@ class Values:
         self.found: dict[type, list[Any]] = {}
         self.arrays: dict[str, np.ndarray] = dict(world.arrays)  # by attribute
         self._number = itertools.count()
-        self._by_hand: dict[type, tuple[Any, int]] = {}  # and the number of their parts
+        self._by_hand: dict[type, tuple[Any, int]] = {}  # objects and their numbers of parts
         model = world.model
         self._n_q, self._n_v = model.n_q, model.n_v
         rng = np.random.default_rng(0)

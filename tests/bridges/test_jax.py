@@ -108,7 +108,7 @@ def test_gradients_are_differences_in_every_entry(simulation):
     )
     operands = tuple(jnp.asarray(x) for x in (*arrays, *values(simulation, keys)))
 
-    # 1e-6 allows for rounding of 1e-9 over steps of 1e-7. Larger steps lift a foot.
+    # Rounding over steps of 1e-7 is 1e-9, below the tolerance of 1e-6. Larger steps lift a foot.
     def states(*x):
         parameters = dict(zip(keys, x[len(arrays) :], strict=True))
         return rollout(

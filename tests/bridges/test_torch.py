@@ -109,7 +109,8 @@ def test_gradients_are_differences_in_every_entry(simulation):
         return rollout(simulation, q, v, STEPS, **drive, parameters=parameters)[:2]
 
     inputs = (*given, *tensors(values(simulation, keys)))
-    # 1e-6 allows for rounding of 1e-9 over steps of 1e-7. Larger steps may lift a foot.
+    # Rounding over steps of 1e-7 is 1e-9, below the tolerance of 1e-6. Larger steps may lift a
+    # foot.
     assert torch.autograd.gradcheck(end, inputs, eps=1e-7, atol=1e-6, rtol=1e-5)
     assert torch.autograd.gradcheck(
         lambda q, v, tau: step(simulation, q, v, tau=tau)[:2],

@@ -83,7 +83,7 @@ def test_an_arm_that_moves_is_not_where_it_says():
 
 
 def test_a_message_whose_first_point_comes_later_starts_where_the_arm_is():
-    """The motion from the arm to the first point is checked. It may be too fast."""
+    """The motion from the arm to the first point is checked, as it may be too fast."""
     rest = np.zeros(2)
     near = JointTrajectory(NAMES, (JointTrajectoryPoint(2.0, [1.0, 0.0], rest, rest),))
     assert texts(near, limits=LIMITS) == []

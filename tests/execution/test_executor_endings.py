@@ -133,7 +133,7 @@ def test_a_joint_that_arrives_before_the_others_rests_where_it_was_sent():
     rig.step(30)
     moving_end = (JointTrajectoryPoint(0.1, [0.3], [2.0], [1.0]),)
     assert rig.executor.publish(JointTrajectory(("a",), moving_end)) is None
-    # The joint reaches the old trajectory's next point at 0.5 s and follows it to its end.
+    # Joint a rests at 0.3 from the old trajectory's next point, 0.5 s, to that trajectory's end.
     commands = rig.step(100)[19:]
     np.testing.assert_allclose(commands[:, 0, 0], 0.3, atol=1e-6)
     np.testing.assert_allclose(commands[:, 1, 0], 0.0, atol=1e-6)

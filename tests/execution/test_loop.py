@@ -81,7 +81,7 @@ def test_no_pattern_of_stalls_makes_a_burst(rate, delays, work):
 
 
 def test_a_clock_that_goes_back_starts_a_new_grid():
-    """Deadlines of the old grid may be far away. They are dropped, without a loss of time."""
+    """Deadlines of the old grid, which may be far away, are dropped without a loss of time."""
     times = iter([100.0, 100.01, 5.0, 5.01, 5.02])
     loop = DeadlineLoop(100.0, lambda: next(times), lambda deadline: None)
     ticks = [loop.wait() for _ in range(5)]

@@ -249,7 +249,7 @@ def test_effort_saturates_at_the_limit_and_the_motion_is_that_of_the_limit():
 
 
 def test_too_weak_a_drive_lets_the_arm_sink_until_it_can_hold():
-    """The drive needs 9.8 N m and has 5. It comes to rest at 0.53 rad, where gravity requires 5."""
+    """The drive needs 9.8 N m and has 5. The arm rests at 0.53 rad, where gravity requires 5."""
     model = pendulum(effort=5.0, damping=3.0)
     plant = hold(DynamicPlant(model, ["hinge"], [1.5]), np.array([1.5]), 10.0)
     weight = model.gravity([np.pi / 2])[0]

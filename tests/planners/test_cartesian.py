@@ -221,7 +221,7 @@ def assert_follows(model, link, q, poses, result, bound=1e-3):
 def test_redundancy(ur5, panda, robots):
     """Number of coordinates that can move while the link is held.
 
-    Three joints about z have none, although they are few.
+    Three joints about z leave none, although they are fewer than six.
     """
     for model, link, expected in [
         (ur5, "tool0", 0),

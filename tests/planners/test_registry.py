@@ -1,4 +1,4 @@
-"""A planner is a function with a decorator. It is then known everywhere."""
+"""A planner is a function with a decorator, which makes it known everywhere."""
 
 from __future__ import annotations
 

@@ -286,8 +286,8 @@ def test_bodies_in_dual_numbers_are_those_of_the_engine(name):
     bodies = DualBodies(model, q, nothing, Dual(v, nothing))
     M = model.mass_matrix(q)
     np.testing.assert_allclose(bodies.M.x, M, rtol=0, atol=1e-13 * np.abs(M).max())
-    # For floating and planar joints, whose axes turn with the body, the bias of the dual numbers
-    # refers to velocities in the axes at the start.
+    # Axes of floating and planar joints turn with the body. There the bias of the dual numbers is
+    # for velocities in the axes at the start.
     turning = np.zeros(model.n_v)
     free = [0] * model.floating_base + [
         model.velocity_names.index(f"{j.name}/vx") for j in model.joints if j.kind == "floating"

@@ -218,7 +218,7 @@ def chain(links: int) -> World:
 def test_a_chain_that_hits_itself_gains_nothing_of_it(solver):
     """The work of contacts and friction is never positive.
 
-    In steps of 1 ms the whip of the chain's end gains energy without any contact, as its last link
+    In steps of 1 ms the whip of the chain's end gains energy without any contact. Its last link
     turns by 0.3 rad in one step.
     """
     simulation = Simulation(chain(20), solver=solver, dt=2.5e-4)

@@ -45,7 +45,7 @@ def test_what_begins_in_the_floor_comes_to_rest_on_it(solver, depth, dt, bounce)
 @pytest.mark.parametrize("solver", ALL)
 @pytest.mark.parametrize(("drop", "dt"), [(0.5, 1e-3), (0.5, 4e-3), (2.0, 1e-3), (2.0, 1e-4)])
 def test_what_lands_does_not_rebound(drop, dt, solver):
-    """The box is faster than margin / dt. It is found within a step and stopped at the surface."""
+    """The box is faster than margin / dt, so it is found within a step and stops at the surface."""
     simulation = Simulation(box(drop, Material(0.5)), dt=dt, solver=solver)
     run = simulation.rollout(simulation.state(), round((np.sqrt(2 * drop / 9.81) + 0.3) / dt))
     landed = int(run.v[:, 2].argmin())

@@ -60,7 +60,7 @@ def moved(model, state, control, direction, by):
 
 
 def quadruped(solver, **options):
-    """A quadruped that stands on its motors."""
+    """A quadruped that stands on its motors, pressed slightly into the floor."""
     model = robosim.load_robot("quadruped", base="floating")
     motors = {name: Motor(60, 3, limit=40) for name in model.velocity_names[6:]}
     simulation = Simulation(

@@ -292,7 +292,7 @@ def test_a_bad_set_point_stops_the_arm(serve, connect, make_plan, until, bad, te
     for k in range(60):
         arm.sleep_until(begin + k / 125)
         arm.stream(Setpoint(trajectory.position(k / 125)))
-    for _ in range(20):  # the others must not bypass the first refusal
+    for _ in range(20):  # repeated set points must be refused, too
         arm.stream(Setpoint(bad(trajectory.position(60 / 125))))
     until(lambda: any(text in event.text for event in arm.events), "it is refused")
     until(lambda: server.state["servoing"] and at_rest(server), "the arm stands")

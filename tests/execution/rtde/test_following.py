@@ -81,7 +81,7 @@ def test_a_lagging_arm_is_waited_for(serve, connect, make_plan):
     assert report.tracking is not None
     # Lag times speed: 0.034 s at 0.5 rad/s and more, most of the time.
     assert np.median(np.abs(report.tracking.error).max(axis=1)) > 0.01
-    # The arm arrives like exp(-t / 0.034 s). It has arrived when 0.02 rad are left.
+    # The arm arrives like exp(-t / 0.034 s), and counts as arrived when 0.02 rad are left.
     np.testing.assert_allclose(
         server.state["q"], trajectory.position(trajectory.duration), atol=0.02
     )

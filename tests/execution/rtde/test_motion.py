@@ -112,7 +112,7 @@ def test_set_points_at_the_controllers_rate_are_handed_out_one_by_one():
         if (wanted := playout.next(position)) is not None:
             position = wanted
             out.append(float(wanted[0]))
-    assert out == list(map(float, range(19)))  # each is handed out when the next one has arrived
+    assert out == list(map(float, range(19)))  # the first waits for the second
 
 
 def test_set_points_at_a_quarter_of_the_rate_are_spread():
