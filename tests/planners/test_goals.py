@@ -228,7 +228,10 @@ def test_pose_goal_is_not_farther_than_known(ur5):
 
 
 def test_tolerances(ur5, check_plan):
-    """With a region and a free axis, the end is within tolerances and nearer than without."""
+    """With a region and a free axis, the end is within tolerances.
+
+    It is nearer than the end for the exact pose.
+    """
     X = pose((0.35, -0.45, 0.3), rpy=(np.pi, 0, 0))
     exact = inverse_kinematics(ur5, PoseGoal("tool0", X), start=HOME)
     goal = PoseGoal(

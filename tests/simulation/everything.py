@@ -1,4 +1,4 @@
-"""A world that has every kind of parameter, at a state that depends on all of them."""
+"""A world that has every kind of parameter, at a state where each has an effect."""
 
 from __future__ import annotations
 

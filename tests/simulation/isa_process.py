@@ -1,4 +1,4 @@
-"""Print the contacts and a hash of a rollout and all its Jacobians.
+"""Print the number of contacts, and a hash of a rollout and all its Jacobians.
 
 It runs in a separate process with ROBOSIM_ISA set. The hash covers all bits.
 """

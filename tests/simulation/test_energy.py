@@ -61,7 +61,7 @@ def test_rows_give_nothing_in_random_worlds(solver):
 def test_an_impact_that_friction_would_pay_has_less_restitution():
     """With the reduced restitution the impact does no work.
 
-    Its gradient is tested in test_accuracy.py.
+    The gradient of the impact is tested in test_accuracy.py.
     """
     least = 1.0
     for number in range(60):

@@ -272,7 +272,7 @@ def test_a_cylinder_that_rolls_on_a_table_has_two_sided_gradients():
 
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_a_ball_that_spins_about_the_axis_through_its_contact_feels_nothing_of_it(solver):
-    """No relative-twist coordinate of the contact changes."""
+    """The relative-twist coordinates of the contact remain zero."""
     builder = ModelBuilder("top")
     builder.add_link("root")
     builder.add_link("ball", mass=1.0, inertia=4e-3 * np.eye(3))
