@@ -1,6 +1,7 @@
-"""Fixtures for tests of ROS 2: a domain of the test's own, processes, a client node, waiting.
+"""Fixtures for tests of ROS 2: a private domain, processes, a client node, waiting.
 
-What needs rclpy begins with `pytest.importorskip("rclpy", reason=...)`; the rest runs without.
+Tests that need rclpy begin with `pytest.importorskip("rclpy", reason=...)`. The others run without
+ROS.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Launch = Callable[..., Process]
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show what the processes of a failed test, and those of its module, have printed."""
+    """Show the output of a failed test's processes, and of the processes of its module."""
     report = yield
     if report.failed or report.outcome == STALLED:
         for process in [p for node in item.listchain() for p in node.stash.get(_PROCESSES, [])]:
@@ -74,42 +75,45 @@ def _starter(launch: Launch, folder: Path) -> Launch:
 
 @pytest.fixture
 def domain(tmp_path: Path) -> Iterator[int]:
-    """A ROS_DOMAIN_ID that no other test uses now; it is also in the environment of this
-    process."""
+    """ROS_DOMAIN_ID that no other running test uses.
+
+    The fixture sets it in the environment of this process, too.
+    """
     with _domain(tmp_path) as number:
         yield number
 
 
 @pytest.fixture
 def launch_process(request: pytest.FixtureRequest, domain: int, tmp_path: Path) -> Iterator[Launch]:
-    """`launch_process(name, command, env=None) -> Process`: any program in the test's domain,
-    killed at the end."""
+    """`launch_process(name, command, env=None) -> Process`: start a program.
+
+    The program runs in the test's domain and is killed at the end of the test.
+    """
     with _launcher(request.node.stash, domain, tmp_path) as launch:
         yield launch
 
 
 @pytest.fixture
 def start(launch_process: Launch, tmp_path: Path) -> Launch:
-    """`start(node, *arguments, params=None, remap=None, name=None, namespace=None, env=None) ->
-    Process`.
+    """Start a node of robosim.ros in a process of its own.
 
-    Runs `python -m robosim.ros.<node>` as a process of its own. `params` are parameters by name,
-    `remap` new names by old ones, `name` and `namespace` the node's. It is killed at the end; its
-    output is shown if the test fails.
+    `start(node, *arguments, params=None, remap=None, name=None, namespace=None, env=None) ->
+    Process` runs `python -m robosim.ros.<node>`. `params` maps names of parameters to values and
+    `remap` maps old names to new ones. `name` and `namespace` are the node's. The process is killed
+    at the end of the test. Its output is shown if the test fails.
     """
     return _starter(launch_process, tmp_path)
 
 
 @pytest.fixture
 def ros_node(domain: int) -> Iterator[Any]:
-    """An rclpy node in the test's process; its callbacks run in a thread of its own."""
+    """Node of rclpy in the test's process; a thread of its own runs its callbacks."""
     with spinning_node("test_client", domain) as node:
         yield node
 
 
 class World(NamedTuple):
-    """What `domain`, `launch_process`, `start` and `ros_node` are for one test, for a whole
-    module."""
+    """Values of the fixtures `domain`, `launch_process`, `start` and `ros_node`, for a module."""
 
     domain: int
     launch_process: Launch
@@ -133,6 +137,8 @@ def world(
 
 @pytest.fixture
 def wait_for() -> Callable[..., Any]:
-    """`wait_for(condition, what, timeout=60)`: what the condition gives once it is true, else the
-    test fails."""
+    """`wait_for(condition, what, timeout=60)`: return the condition's value once it is true.
+
+    The test fails if the condition stays false.
+    """
     return waiting.wait_for

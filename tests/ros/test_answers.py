@@ -1,4 +1,4 @@
-"""Seeing answers off before a process ends, with a clock of the test's own."""
+"""Waiting for answers to be sent before a process ends, with a clock made by the test."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from robosim.ros.answers import ARRIVING, SENDING, Answers
 
 
 class Clock:
-    """In place of the module `time`: it passes only while somebody sleeps. `at` is done on the
-    way."""
+    """Replacement of the module `time`.
+
+    Time passes only while somebody sleeps. `at` maps times to functions that are called on the way.
+    """
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -33,7 +35,7 @@ def clock(monkeypatch):
 
 
 def seen_off(clock, given: Answers) -> float:
-    """How long that takes [s]."""
+    """Time that `see_off` takes [s]."""
     begin = clock.now
     given.see_off()
     return clock.now - begin
@@ -44,12 +46,12 @@ def test_nobody_was_answered(clock):
 
 
 def test_an_answer_that_was_just_given_has_time_to_arrive(clock):
-    """Though nobody waits any more: it may not have been delivered."""
+    """The answer may not have been delivered, although nobody waits for it any more."""
     given = Answers()
     with given.due():
         clock.now += 10.0
     assert seen_off(clock, given) == pytest.approx(ARRIVING)
-    assert seen_off(clock, given) == 0.0  # it has had its time
+    assert seen_off(clock, given) == 0.0  # the answer has had its time
 
 
 def test_an_answer_that_is_due_is_waited_for(clock):
@@ -67,7 +69,7 @@ def test_an_answer_that_never_comes_does_not_keep_the_process(clock):
 
 
 def test_an_answer_that_fails_was_given_all_the_same(clock):
-    """Somebody hears of the failure."""
+    """The caller receives the failure."""
     given = Answers()
     with pytest.raises(ValueError, match="no"), given.due():
         raise ValueError("no")

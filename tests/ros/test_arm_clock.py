@@ -1,5 +1,7 @@
-"""The clock of an arm behind ROS, on a ROS clock that the test plays: it never goes back, and
-nobody hangs on it."""
+"""Clock of an arm behind ROS, on a ROS clock that the test controls.
+
+The clock never goes back, and nobody waits on it forever.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from .harness.waiting import wait_for
 
 
 class RosClock:
-    """rclpy's clock, as far as it is used."""
+    """Subset of rclpy's clock that robosim uses."""
 
     def __init__(self, simulated=True, now=0):
         self.ros_time_is_active, self.nanoseconds = simulated, now
@@ -33,7 +35,7 @@ def test_simulated_time_moves_forward_only():
     ros, clock = made()
     assert clock() == 0.0
     ros.nanoseconds = (
-        1_700_000_000_000_000_000  # the first message: where time begins, not how much has passed
+        1_700_000_000_000_000_000  # the first message sets the origin of time, no time passes
     )
     assert clock() == 0.0
     shown = []
@@ -64,7 +66,7 @@ def test_stamps_on_both_clocks():
 
 
 def test_sleeping_on_simulated_time():
-    """It wakes when that time has come, however long that takes."""
+    """The sleeper wakes once simulated time has come, however long that takes."""
     ros, clock = made(now=10**9)
     clock()
     woke = []
@@ -95,7 +97,7 @@ def test_interrupting_whoever_waits_for_a_time_that_stands_still():
     thread.start()
     clock.interrupt()
     wait_for(lambda: raised, "the sleeper to give up")
-    # While time goes on, an interrupted clock still keeps it.
+    # While time advances, an interrupted clock still keeps it.
     ticker_ends = threading.Event()
 
     def tick():

@@ -1,5 +1,7 @@
-"""A recording in progress: losses are counted, a disk that fails or lags is told, nothing waits for
-it."""
+"""Recording while messages arrive: losses, disks that fail or lag.
+
+Losses are counted, a disk that fails or lags is reported, and no caller waits for the disk.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from .harness.waiting import LIMIT, wait_for
 
 
 def number(value):
-    """A std_msgs/Float64 as bytes."""
+    """Serialized std_msgs/Float64."""
     store = types()
     return bytes(store.serialize_cdr(store.types[FLOAT64](data=float(value)), FLOAT64))
 
@@ -31,7 +33,7 @@ def test_what_is_put_is_written_in_order(tmp_path):
     recording.add_topic("/silent", FLOAT64, latched=True)
     for k in range(5000):
         recording.put("/a", FLOAT64, number(k), 10**9 + k * 2_000_000, number=k + 1)
-    # What is flushed can be read while it goes on.
+    # Flushed messages can be read while the recording goes on.
     wait_for(lambda: "/a" in Bag(tmp_path / "bag.partial").topics, "the first flush")
     recording.close()
     recording.close()
@@ -43,7 +45,7 @@ def test_what_is_put_is_written_in_order(tmp_path):
         "/a: 5000 messages, 0 lost, at most 2.0 ms apart",
         "/silent: 0 messages, 0 lost",
     ]
-    recording.put("/a", FLOAT64, number(0), 0)  # afterwards: passed over
+    recording.put("/a", FLOAT64, number(0), 0)  # after the end of the recording: ignored
     assert recording.topics["/a"].count == 5000
 
 
@@ -51,11 +53,11 @@ def test_what_is_put_is_written_in_order(tmp_path):
     ("numbers", "alone", "lost"),
     [
         ([1, 2, 3, 7, 8, 10], True, "4 lost"),
-        ([5, 6, 7, 1, 2, 3], True, "0 lost"),  # a publisher that begins anew
+        ([5, 6, 7, 1, 2, 3], True, "0 lost"),  # a publisher that begins again
         ([5, 6, 7, 1, 3], True, "1 lost"),
-        ([900, 901, 902], True, "0 lost"),  # one that began before
+        ([900, 901, 902], True, "0 lost"),  # a publisher that began before the recording
         ([1, 900, 2, 901], False, "losses not known"),
-        ([None, None], True, "losses not known"),  # a middleware that does not number
+        ([None, None], True, "losses not known"),  # a middleware that does not number messages
     ],
 )
 def test_losses_are_counted_by_the_publishers_numbers(tmp_path, numbers, alone, lost):
@@ -68,8 +70,10 @@ def test_losses_are_counted_by_the_publishers_numbers(tmp_path, numbers, alone, 
 
 
 def test_a_disk_that_lags_costs_messages_and_not_the_callers_time(tmp_path, monkeypatch):
-    """The writer is held up until the queue is full; what does not fit is counted, the rest is
-    written."""
+    """The writer is blocked until the queue is full.
+
+    Messages that do not fit are counted, and the others are written.
+    """
     go = threading.Event()
     write = BagWriter.write
 

@@ -1,5 +1,4 @@
-"""Recordings: what is written is read back bit for bit, by us and by others; what is broken is
-refused in words."""
+"""Recordings are read back bit for bit, by robosim and by others; broken ones are refused."""
 
 from __future__ import annotations
 
@@ -26,11 +25,11 @@ from robosim.ros.bags.motion import find_start, measurements, to_trajectory, tra
 from robosim.trajectory import Trajectory
 
 NAMES = ("shoulder_pan_joint", "elbow_joint")
-EPOCH = 1_790_000_000_123_456_789  # a date, as ROS's clock gives it [ns]
+EPOCH = 1_790_000_000_123_456_789  # a date, as on ROS's clock [ns]
 
 
 def plan(seed=0):
-    """Smooth, three seconds, at rest at both ends."""
+    """Smooth motion of three seconds, at rest at both ends."""
     random = np.random.default_rng(seed)
     positions = np.cumsum(random.normal(scale=0.4, size=(7, 2)), axis=0)
     return Trajectory.from_waypoints(
@@ -42,8 +41,10 @@ SCALING = "/speed_scaling_state_broadcaster/speed_scaling"
 
 
 def record(path, plan_, *, begin=0.5, scaling=(), lag=0.0, rate=500, sent=True, prefix=""):
-    """An arm that follows `plan_` from `begin` on, `lag` late; its speed scaling changes as given:
-    (time, per cent)."""
+    """Record an arm that follows `plan_` from time `begin` on, later by `lag`.
+
+    `scaling` lists changes of the speed scaling as (time, per cent).
+    """
     moved = plan_.replace(position_names=tuple(f"{prefix}{name}" for name in plan_.position_names))
     clock, speed, changes, k = 0.0, 1.0, list(scaling), 0
     with BagWriter(path) as bag:
@@ -66,8 +67,7 @@ def record(path, plan_, *, begin=0.5, scaling=(), lag=0.0, rate=500, sent=True, 
     return Bag(path)
 
 
-# -- There and back
-# ------------------------------------------------------------------------------------------
+# -- There and back --------------------------------------------------------------------------------
 
 
 def test_states_are_read_back_bit_for_bit(tmp_path):
@@ -94,7 +94,7 @@ def test_states_are_read_back_bit_for_bit(tmp_path):
             states.effort[k], values[2, k] if k % 2 else [np.nan] * 3, equal_nan=True
         )
     assert states.time.tolist() == [(time - times[0]) / 1e9 for time in times]
-    # Another order by name, and a part of the joints.
+    # Another order by name, and a subset of the joints.
     swapped = Bag(tmp_path / "bag").joint_states(joint_names=("b", "c"))
     assert np.array_equal(swapped.position, values[0][:, [2, 0]])
 
@@ -143,7 +143,7 @@ def test_everything_else_is_read_back(tmp_path):
 
 
 def test_rosbags_reads_it_by_the_definitions_in_the_file(tmp_path):
-    """An independent reader, which believes the schemas that we store, and their hashes."""
+    """rosbags is an independent reader that uses the stored schemas and their hashes."""
     from rosbags.highlevel import AnyReader
 
     recorded = record(tmp_path / "bag", plan())
@@ -160,7 +160,7 @@ def test_rosbags_reads_it_by_the_definitions_in_the_file(tmp_path):
 
 
 def test_stamps_of_another_clock_are_shifted(tmp_path):
-    """A robot whose clock is a day off: its stamps' differences count, not their dates."""
+    """The clock of the robot is a day off: differences of its stamps count, not their dates."""
     jitter = np.random.default_rng(3).integers(0, 3_000_000, 200)
     for name, offset in (("same", 0), ("off", -86_400 * 10**9)):
         with BagWriter(tmp_path / name) as bag:
@@ -170,7 +170,7 @@ def test_stamps_of_another_clock_are_shifted(tmp_path):
                     ArmState(("a",), [k], [0], stamp), time_ns=EPOCH + k * 2_000_000 + jitter[k]
                 )
         time = Bag(tmp_path / name).joint_states().time
-        # The date as a double is good to 0.24 us.
+        # A date as a double is accurate to 0.24 us.
         assert np.allclose(np.diff(time), 0.002, rtol=0, atol=1e-6)
         assert abs(time[0]) < 0.004
         received = Bag(tmp_path / name).joint_states(stamped=False).time
@@ -178,8 +178,7 @@ def test_stamps_of_another_clock_are_shifted(tmp_path):
         assert np.allclose(received, expected - expected[0], rtol=0, atol=1e-9)
 
 
-# -- What it says about the motion
-# ---------------------------------------------------------------------------
+# -- What it says about the motion -----------------------------------------------------------------
 
 
 def test_a_trajectory_meets_every_sample(tmp_path):
@@ -189,7 +188,7 @@ def test_a_trajectory_meets_every_sample(tmp_path):
     time = states.time - states.time[0]
     assert np.allclose(motion.position(time), states.position, rtol=0, atol=1e-12)
     assert np.allclose(motion.velocity(time), states.velocity, rtol=0, atol=1e-9)
-    # Between samples too: the error of a cubic over 2 ms is (h^4 / 384) |q''''|, far below a
+    # Between samples, too: the error of a cubic over 2 ms is (h^4 / 384) |q''''|, far below a
     # microradian.
     between = np.linspace(0.6, 3.4, 997)
     assert np.abs(motion.position(between) - plan().position(between - 0.5)).max() < 1e-6
@@ -197,8 +196,10 @@ def test_a_trajectory_meets_every_sample(tmp_path):
 
 @pytest.mark.parametrize("told", [True, False])
 def test_identification_recovers_accelerations_under_noise(tmp_path, told):
-    """Noise of an encoder, at 500 Hz, a cutoff of 12 Hz: accelerations of a plan of 1 Hz, in the
-    middle."""
+    """Accelerations of a 1 Hz plan, except at its ends.
+
+    Encoder noise at 500 Hz, cutoff at 12 Hz.
+    """
     motion, random = plan(), np.random.default_rng(4)
     with BagWriter(tmp_path / "bag") as bag:
         for k in range(1500):
@@ -222,8 +223,8 @@ def test_identification_recovers_accelerations_under_noise(tmp_path, told):
     inner = (m.time > 0.3) & (m.time < 2.7)
     true = motion.acceleration(m.time)
     rms = np.sqrt(np.mean((m.a - true)[inner] ** 2))
-    # The plan's acceleration has corners, which a low-pass rounds; noise alone would give raw
-    # differences of 0.35.
+    # The plan's acceleration has corners, which a low-pass filter rounds. Noise alone would make
+    # raw differences have an error of 0.35.
     assert rms < 0.1 * np.sqrt(np.mean(true[inner] ** 2))
     if told:
         assert rms < 0.3 * np.sqrt(np.mean((raw.a - motion.acceleration(raw.time))[inner] ** 2))
@@ -236,7 +237,7 @@ def test_identification_recovers_accelerations_under_noise(tmp_path, told):
 
 
 def test_filter_neither_shifts_nor_scales(tmp_path):
-    """A slow sine passes as it is; a fast one is gone."""
+    """A slow sine passes unchanged, and a fast one vanishes."""
     with BagWriter(tmp_path / "bag") as bag:
         for k in range(3000):
             t = k / 500
@@ -244,8 +245,8 @@ def test_filter_neither_shifts_nor_scales(tmp_path):
             bag.write_joint_state(ArmState(("slow", "fast"), q, [np.nan, np.nan], 1 + t))
     m = measurements(Bag(tmp_path / "bag").joint_states(), cutoff=20.0)
     inner = slice(250, -250)
-    # Butterworth, twice: 1 / (1 + (f / cutoff)^8), 4e-11 of the slow one is lost; 2.6e-6 of the
-    # fast one is left.
+    # Butterworth, applied twice: 1 / (1 + (f / cutoff)^8). Of the slow sine 4e-11 is lost, of the
+    # fast one 2.6e-6 is left.
     assert np.abs(m.q[:, 0] - np.sin(2 * np.pi * m.time))[inner].max() < 1e-6
     assert np.abs(m.q[inner, 1]).max() < 5e-6
 
@@ -253,14 +254,16 @@ def test_filter_neither_shifts_nor_scales(tmp_path):
 @pytest.mark.parametrize("sent", [True, False])
 @pytest.mark.parametrize("prefix", ["", "left_"])
 def test_tracking_finds_the_start_and_the_error(tmp_path, sent, prefix):
-    """With the trajectory recorded or not (an action leaves none): an arm that follows exactly has
-    no error."""
+    """An arm that follows exactly has no error, with the trajectory in the bag or without.
+
+    Goals of an action leave no trajectory in the bag.
+    """
     bag = record(tmp_path / "bag", plan(), begin=0.75, sent=sent, prefix=prefix)
     states = bag.joint_states()
     reference = (
         plan().replace(position_names=tuple(prefix + name for name in NAMES)) if prefix else plan()
     )
-    # The fit resolves the start to a small part of a sample.
+    # The fit resolves the start to a small fraction of a sample.
     assert find_start(bag, reference, states) == pytest.approx(0.75, abs=1e-9 if sent else 1e-4)
     tracking = track(bag, plan(), tf_prefix=prefix)
     assert tracking.joint_names == NAMES
@@ -278,7 +281,7 @@ def test_tracking_shows_a_lag(tmp_path):
 
 
 def test_tracking_follows_the_speed_scaling(tmp_path):
-    """Full speed, 30 %, paused, full speed: the plan's time runs as the arm's."""
+    """Full speed, 30 %, paused, full speed: the plan's time advances with the arm's."""
     bag = record(
         tmp_path / "bag",
         plan(),
@@ -286,8 +289,8 @@ def test_tracking_follows_the_speed_scaling(tmp_path):
         lag=0.0,
     )
     tracking = track(bag, plan())
-    # A change is told with the state after which it counts; half a sample of the fastest motion is
-    # the slack.
+    # A change is recorded with the state after which it takes effect. The tolerance is half a
+    # sample of the fastest motion.
     assert (
         tracking.max_error.max() < 0.5 / 500 * np.abs(plan().velocity(np.linspace(0, 3, 500))).max()
     )
@@ -329,8 +332,7 @@ def test_command_line(tmp_path, capsys):
         assert capsys.readouterr().err.startswith("robosim: error: ")
 
 
-# -- Interrupted and hostile
-# ---------------------------------------------------------------------------------
+# -- Interrupted and hostile -----------------------------------------------------------------------
 
 
 def test_a_recording_bears_its_name_when_it_is_whole(tmp_path):
@@ -382,7 +384,7 @@ def test_a_killed_recorder_loses_only_what_was_not_flushed(tmp_path):
 
 
 def small_bag(folder):
-    """A few messages of each kind; its bytes."""
+    """Bytes of a bag with a few messages of each kind."""
     with BagWriter(folder) as bag:
         for k in range(20):
             bag.write_joint_state(ArmState(NAMES, [k, -k], [0, 0], 1 + k))
@@ -394,7 +396,7 @@ def small_bag(folder):
 
 
 def read_everything(path):
-    """All that can be asked of a recording."""
+    """Call every reading function of a recording."""
     bag = Bag(path)
     for topic in bag.topics:
         for _ in bag.messages(topic):
@@ -433,8 +435,10 @@ def healthy(tmp_path_factory):
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_hostile_bytes_give_an_error_or_a_recording(healthy, data):
-    """Bytes changed, cut out, doubled: never a crash, a hang, another kind of error, or much
-    memory."""
+    """Bytes are changed, cut out or doubled.
+
+    None of these leads to a crash, a hang, another kind of error, or the use of much memory.
+    """
     path, whole = healthy
     content = bytearray(whole)
     for _ in range(data.draw(st.integers(1, 4))):

@@ -1,5 +1,7 @@
-"""The dds transport against a talker, a listener and an arm that share no code with it, in other
-processes."""
+"""The dds transport against a talker, a listener and an arm that share no code with it.
+
+These run in processes of their own.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ SECONDS = 2.0
 
 
 def move(to, duration=1.0, joint_names=JOINTS, **fields):
-    """A goal of one point, at rest."""
+    """Goal with a single point, at rest."""
     point = JointTrajectoryPoint(duration, to, np.zeros(len(to)), np.zeros(len(to)))
     return Goal(JointTrajectory(joint_names, (point,)), **fields)
 
@@ -48,14 +50,12 @@ def ended(handle):
     return wait_for(lambda: handle.result, "the goal's end")
 
 
-# -- The wire: bits, order, holes
-# ----------------------------------------------------------------------------
+# -- The wire: bits, order, holes ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rate", [125, 500])
 def test_joint_states_arrive_whole_and_in_order(domain, rate):
-    """Everything that a foreign talker says arrives bit for bit, nothing is missing, nothing
-    twice."""
+    """Every message of a foreign talker arrives bit for bit, exactly once."""
     taken = []
 
     class Recording(DdsArm):
@@ -139,8 +139,7 @@ def test_a_trajectory_arrives_bit_for_bit(domain):
         assert point["time_from_start"] == {"sec": span[0], "nanosec": span[1]}
 
 
-# -- Goals, judged from joint states
-# -------------------------------------------------------------------------
+# -- Goals, judged from joint states ---------------------------------------------------------------
 
 
 def test_a_goal_succeeds_when_the_states_show_it(domain):
@@ -148,7 +147,7 @@ def test_a_goal_succeeds_when_the_states_show_it(domain):
         arm.wait_until_ready(60.0)
         target = np.add(START, (0.3, -0.2, 0.1))
         # Joints in another order than the arm's.
-        before = arm.clock()  # what comes after it may come long after the goal's time has begun
+        before = arm.clock()  # the code after this may run long after the goal's time has begun
         handle = arm.send(move(target[[2, 0, 1]], 0.5, (JOINTS[2], JOINTS[0], JOINTS[1])))
         result = ended(handle)
         assert result.status is GoalStatus.SUCCEEDED
@@ -160,8 +159,8 @@ def test_a_goal_waits_for_an_arm_that_scales_its_speed(domain):
     with Peer("arm", domain, joints=JOINTS, start=START, scaling=0.3), DdsArm(JOINTS) as arm:
         arm.wait_until_ready(60.0)
         wait_for(lambda: arm.status().speed_scaling == pytest.approx(0.3), "the speed scaling")
-        # With the goal's time counted unscaled, it would be late after 0.5 + 0.2 s: the arm takes
-        # 1.67 s.
+        # The arm takes 1.67 s. If the goal's time were not scaled, the goal would be late after 0.5
+        # + 0.2 s.
         before = arm.clock()
         handle = arm.send(move(np.array(START) + 0.3, 0.5, goal_time_tolerance=0.2))
         assert ended(handle).status is GoalStatus.SUCCEEDED
@@ -169,7 +168,7 @@ def test_a_goal_waits_for_an_arm_that_scales_its_speed(domain):
 
 
 def test_a_goal_that_starts_later_is_judged_later():
-    """An arm that stands still until the trajectory's stamp is not one that does not follow."""
+    """An arm that stands still until the trajectory's stamp counts as following."""
     still, there = (ArmState(JOINTS, np.full(3, q), np.zeros(3), 0.0) for q in (0.0, 1.0))
     goal = PublishedGoal(move(np.ones(3)), still, 100.0, Judgment(), lambda: None, delay=10.0)
     for now in np.arange(100.0, 110.0, 0.5):
@@ -182,8 +181,7 @@ def test_a_goal_that_starts_later_is_judged_later():
 
 
 def test_an_arm_that_does_not_follow_is_told_from_its_states(domain):
-    """A topic does not acknowledge: an arm that ignores a trajectory is noticed by standing
-    still."""
+    """Topics have no acknowledgment: an arm that ignores a trajectory is noticed as it stands."""
     with Peer("arm", domain, joints=JOINTS, start=START, deaf=True), DdsArm(JOINTS) as arm:
         arm.wait_until_ready(60.0)
         result = ended(arm.send(move(np.array(START) + 1.0, 2.0)))
@@ -200,8 +198,8 @@ def test_cancel_brakes_along_the_way(domain):
         begin = arm.state()
         assert ended(handle).status is GoalStatus.CANCELED
         end = arm.state()
-        # On along the way, by what braking from its speed takes (v T / 2, T = v / 2), and what
-        # passed until then.
+        # The arm moves on along the path by its braking distance, v T / 2 with T = v / 2, and by
+        # its motion until the cancellation arrived.
         assert (
             begin.position[0]
             <= end.position[0]
@@ -212,8 +210,10 @@ def test_cancel_brakes_along_the_way(domain):
 
 
 def test_a_stop_brakes_along_the_way():
-    """Whatever the state says: old, on the way, off it, standing. Never a jump, never out of the
-    plan's range."""
+    """The stop never jumps and never leaves the plan's range, whatever the state is.
+
+    The states are old, on the path, off the path, or at rest.
+    """
     way = (0.0, 1.0, 0.5), (0.3, -0.2, 0.5), (-1.0, 0.4, 0.0)
     points = tuple(
         JointTrajectoryPoint(float(i + 1), q, np.full(3, 0.3 * (i < 2))) for i, q in enumerate(way)
@@ -227,12 +227,12 @@ def test_a_stop_brakes_along_the_way():
     assert goal.trajectory_time == 1.5
     on_the_way = ArmState(JOINTS, plan.position(1.49), plan.velocity(1.49), 1.5)
     for state in (None, on_the_way):
-        # As a controller executes it, from where the arm is.
+        # As a controller executes the stop, from the arm's position.
         now = ArmState(JOINTS, plan.position(1.5), plan.velocity(1.5), 1.5)
         braked = to_trajectory(goal.braking(state), from_state=now)
         times = np.linspace(0, braked.duration, 200)
         assert np.abs(braked.velocity(braked.duration)).max() < 1e-12
-        # 0.8 mrad apart: a half of it is the grid's.
+        # Samples of the path are 0.8 mrad apart, which contributes half of that distance.
         passed = plan.position(np.linspace(1.5, 3, 4000))
         near = np.abs(braked.position(times)[:, None] - passed[None]).max(axis=2)
         assert near.min(axis=1).max() < 6e-4
@@ -289,11 +289,10 @@ def test_velocities_that_are_not_told_are_differences(domain):
             lambda: speeds.append(float(arm.state().velocity[0])) or handle.result, "the result"
         )
         assert handle.result.status is GoalStatus.SUCCEEDED
-        assert max(speeds) > 0.4  # the cubic's peak is 0.6; single differences scatter upwards only
+        assert max(speeds) > 0.4  # the cubic's peak is 0.6; single differences scatter only upwards
 
 
-# -- What is wrong is said
-# -----------------------------------------------------------------------------------
+# -- What is wrong is said -------------------------------------------------------------------------
 
 
 def test_goals_that_nobody_could_judge_are_refused(domain):
@@ -353,7 +352,7 @@ def test_connect_says_who_is_missing(domain):
 
 
 def test_unusable_joint_states_are_left_out_and_counted(domain):
-    """None of these moves the state, each is named; the good ones between them are taken."""
+    """Unusable messages leave the state as it is and are named; good messages are used."""
     from robosim.ros.dds_domain import Participant
     from robosim.ros.dds_types import JointState
 
@@ -391,7 +390,7 @@ def test_unusable_joint_states_are_left_out_and_counted(domain):
 
 
 def test_status_topics(domain):
-    """A UR's status, latched, reaches one that comes later; wild values are not believed."""
+    """The latched status of a UR reaches a late subscriber; implausible values are ignored."""
     from robosim.ros import names
     from robosim.ros.dds_domain import Participant
     from robosim.ros.dds_types import Bool, Float64
@@ -449,7 +448,7 @@ def test_the_environment_is_read_as_ros_reads_it():
     assert '<Peer address="10.0.0.7"/><Peer address="a&amp;b"/>' in configuration(
         {"ROS_STATIC_PEERS": "10.0.0.7; a&b;"}
     )
-    # What the user configures comes after ours, and so wins.
+    # The user's configuration comes last, and so takes precedence.
     assert configuration({"CYCLONEDDS_URI": "file:///my.xml"}).endswith(
         "</CycloneDDS>,file:///my.xml"
     )

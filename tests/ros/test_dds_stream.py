@@ -15,15 +15,17 @@ from robosim.trajectory import Trajectory
 
 from .wire_process import Peer
 
-# A busy machine may be late by more than what a real arm should be allowed.
+# A busy machine may be later than a real arm should be allowed to be.
 PATIENT = ("--dds-state-age", "5")
 HOME = (0.0, -1.57, 0.3, -1.57, 0.0, 0.0)
 
 
 @pytest.fixture
 def plan(tmp_path):
-    """A second and a half of a UR5, at rest at both ends, its joints in another order than the
-    arm's."""
+    """Plan of 1.5 s for a UR5, at rest at both ends.
+
+    Its joints are in another order than the arm's.
+    """
     way = np.array([0, 0.15, 0.5, 0.85, 1])[:, None] * np.array([0.4, -0.3, 0.3, 0.2, 0.5, -0.6])
     trajectory = Trajectory.from_waypoints(
         np.linspace(0, 1.5, 5), HOME + way, position_names=UR_JOINTS, robot="ur5"
@@ -34,7 +36,7 @@ def plan(tmp_path):
 
 
 def stream(capsys, path, *options):
-    """Exit status and report."""
+    """Exit status and report of `robosim stream`."""
     code = main(
         ["stream", str(path), "--to", "dds", "--dds-require", "", "--json", *PATIENT, *options]
     )
@@ -51,7 +53,8 @@ def test_a_plan_is_followed(domain, plan, capsys, mode):
     assert code == 0, report
     assert report["outcome"] == "finished"
     assert report["plan_time"] == pytest.approx(trajectory.duration)
-    # The peer follows exactly; what differs is when it is looked at: some 10 ms, seldom 100.
+    # The peer follows exactly. The error comes from the time at which its state is read: some 10
+    # ms, rarely 100 ms late.
     fastest = np.abs(trajectory.velocity(np.linspace(0, 1.5, 300))).max()
     assert all(joint["rms_error"] < 0.1 * fastest for joint in report["joints"])
     assert all(abs(joint["final_error"]) < 0.021 for joint in report["joints"])
@@ -67,7 +70,7 @@ def test_a_paused_arm_is_waited_for(domain, plan, capsys):
     assert (code, report["outcome"]) == (0, "finished"), report
     assert (
         report["samples"] > trajectory.duration / 0.3 * 50
-    )  # it was looked at 125 times a second, and took 5 s
+    )  # the state was read 125 times a second for 5 s
 
 
 @pytest.mark.parametrize(
@@ -89,7 +92,7 @@ def test_what_is_wrong_is_said(domain, plan, capsys, options, text):
 
 
 def test_an_arm_that_does_not_say_that_it_is_well_is_not_moved(domain, plan, capsys):
-    """By default a program that runs and a safety mode are asked for, as of any real arm."""
+    """By default a running program and a safety mode are required, as for any real arm."""
     with Peer("arm", domain, joints=UR_JOINTS, start=HOME) as arm:
         arm.next("ready")
         assert main(["stream", str(plan[0]), "--to", "dds", "--json"]) == 3

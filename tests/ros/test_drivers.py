@@ -1,5 +1,4 @@
-"""The table of drivers, without ROS: what a row makes of its messages, and that each is
-complete."""
+"""Table of drivers, without ROS: meaning of the messages, and completeness of each row."""
 
 from __future__ import annotations
 
@@ -35,8 +34,7 @@ def test_the_generic_one_is_the_default_and_requires_nothing():
 
 
 def test_ur_is_as_it_was():
-    """All that a real UR arm has to say, its controllers in their order, and none found by
-    chance."""
+    """Everything that a real UR arm reports, its controllers in their order, and no discovery."""
     assert Requirements(**dict.fromkeys(UR.require, True)) == REAL_ARM
     assert UR.action == (names.SCALED_CONTROLLER, names.JOINT_TRAJECTORY_CONTROLLER)
     assert UR.passthrough == (names.PASSTHROUGH_CONTROLLER,)
@@ -52,7 +50,7 @@ def test_ur_is_as_it_was():
 
 @pytest.mark.parametrize("driver", DRIVERS.values(), ids=list(DRIVERS))
 def test_rows_are_complete(driver):
-    """What is required can be told, by the controller manager or a topic; names are relative."""
+    """Requirements can be reported by the controller manager or by a topic; names are relative."""
     assert len(driver.summary) > 10
     assert set(driver.require) <= driver.reported
     assert driver.action
@@ -93,7 +91,7 @@ def test_safety_mode_of_ur():
         (0, None, None),
         (1, SafetyMode.NORMAL, True),
         (2, SafetyMode.NORMAL, True),
-        (3, SafetyMode.NORMAL, False),  # led by hand
+        (3, SafetyMode.NORMAL, False),  # hand guiding
         (4, SafetyMode.PROTECTIVE_STOP, False),
         (5, SafetyMode.SAFEGUARD_STOP, False),
         (6, SafetyMode.RECOVERY, False),
@@ -110,10 +108,10 @@ def test_franka(mode, safety, follows):
     [
         (1, 1, 0, SafetyMode.NORMAL, True),
         (2, 1, 0, SafetyMode.NORMAL, True),
-        (3, 1, 0, SafetyMode.NORMAL, False),  # paused: it would jump when it goes on
+        (3, 1, 0, SafetyMode.NORMAL, False),  # paused: the arm would jump when it continues
         (4, 1, 0, SafetyMode.NORMAL, False),
         (5, 1, 0, SafetyMode.NORMAL, False),
-        (2, 2, 0, SafetyMode.NORMAL, False),  # led by hand
+        (2, 2, 0, SafetyMode.NORMAL, False),  # hand guiding
         (4, 1, 24, SafetyMode.FAULT, False),
     ],
 )

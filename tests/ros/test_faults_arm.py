@@ -1,8 +1,7 @@
-"""What happens to the arm's process: it is killed and comes back, it hangs. Other faults are in
-test_sim_arm_driver.
+"""Faults of the arm's process: it is killed and comes back, or it hangs.
 
-In each a monitor asserts that the arm stayed within its limits and never moved by more than one
-sample's motion.
+Other faults are in test_sim_arm_driver. In each test a monitor asserts that the arm stayed within
+its limits and never moved by more than one sample's motion.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ RATE = 125.0
 
 
 class Arm:
-    """An arm's process, a client of it and a monitor."""
+    """Process of an arm, with a client and a monitor of the arm."""
 
     def __init__(self, start, node, **params):
         self.start, self.node = start, node
@@ -56,12 +55,12 @@ def test_an_arm_that_is_killed_and_comes_back_is_where_it_was_and_takes_goals_ag
     assert arm.process.popen.returncode == -signal.SIGKILL
     arm.monitor.expect_restart()
     stopped = arm.monitor.position
-    # As a real arm, which stands where its brakes have stopped it.
+    # Like a real arm, which stands where its brakes have stopped it.
     again = arm.start(
         "sim_arm", params=arm.params | {"initial_positions": stopped.tolist()}, name=CONTROLLER
     )
     wait_for(lambda: len(arm.monitor.lives) == 2, "joint states of the arm that came back")
-    # It does not go on with what the other life was doing.
+    # The arm does not continue the motion of its previous life.
     np.testing.assert_allclose(arm.monitor.wait_rest(), stopped, atol=1e-12)
     again.wait_output("active")
     client = ArmClient(arm.node, f"/{CONTROLLER}")
@@ -70,8 +69,10 @@ def test_an_arm_that_is_killed_and_comes_back_is_where_it_was_and_takes_goals_ag
 
 
 def test_an_arm_that_hangs_goes_on_without_a_jump(arm):
-    """Its process gets no time for half a second: the arm makes up for some of it, one sample at a
-    time."""
+    """The process gets no time for half a second.
+
+    The arm catches up on some of this time, one sample at a time.
+    """
     handle = arm.client.send(point_to_point(FAR, 2.0))
     arm.monitor.wait_motion(0.3)
     arm.process.freeze()

@@ -1,9 +1,8 @@
-"""Set points from the streamer to the arm, and what goes wrong on the way: either process dies, the
-clock jumps. And a whole trajectory whose streamer dies. Further faults are in test_streamer and
-test_streamer_setpoints.
+"""Faults while set points are streamed: either process dies, or the clock jumps.
 
-In each a monitor asserts that the arm stayed within its limits and never moved by more than one
-sample's motion.
+One test is about a whole trajectory whose streamer dies. Further faults are in test_streamer and
+test_streamer_setpoints. In each test a monitor asserts that the arm stayed within its limits and
+never moved by more than one sample's motion.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from .harness.system import CONTROLLER, Topic, start_system
 START = np.array([0.3, -1.2, 1.0, -1.0, -1.2, 0.2])
 AWAY = np.add(START, [0.8, -0.3, 0.4, -0.5, 0.6, -0.8])
 RATE = 125.0
-WATCHDOG = 0.1  # [s], the arm's
-# Control periods, stamped by the arm, that may pass until the watchdog looks; and until the last
-# set point arrives that was sent, which a busy machine may delay.
+WATCHDOG = 0.1  # of the arm [s]
+# Control periods, as stamped by the arm, until the watchdog checks, and time until the last set
+# point arrives, which a busy machine may delay.
 SLACK = 2 / RATE + 0.25
 AT_START = {"rate": RATE, "initial_positions": START.tolist()}
-# More patient than by default: on a busy machine states come late, and that is not the fault that
-# is tested.
+# Longer limits than the defaults: on a busy machine states come late, which is not the fault under
+# test.
 SETPOINTS = {"interface": "forward_position", "rate": RATE, "watchdog": 0.4}
 
 
@@ -41,7 +40,7 @@ def stamped(monitor) -> tuple[np.ndarray, np.ndarray]:
 
 
 def last_motion(monitor) -> float:
-    """The stamp [s] of the last sample that differs from the one before."""
+    """Stamp [s] of the last sample that differs from the one before."""
     stamps, positions = stamped(monitor)
     return float(stamps[1:][np.abs(np.diff(positions, axis=0)).max(axis=1) > 0][-1])
 
@@ -77,7 +76,8 @@ def test_the_arm_is_killed_and_the_streamer_holds_and_takes_the_arm_that_comes_b
     monitor.expect_restart()
     stopped = monitor.position
     said = streamer.end(began)
-    # Whichever it sees first: that states are old, or how far behind the last one is.
+    # The reason is the first that the streamer notices: old states, or a large distance from the
+    # last state.
     assert said.startswith("held"), said
     assert "s old" in said or "from where it is meant to be" in said, said
     params = {"robot": "ur5", "rate": RATE, "initial_positions": stopped.tolist()}
@@ -88,9 +88,9 @@ def test_the_arm_is_killed_and_the_streamer_holds_and_takes_the_arm_that_comes_b
     def follows() -> bool:
         before = monitor.wait_rest()
         said = streamer.send(rest_to_rest(before, AWAY, 1.5))
-        # At first it may not know yet whether the controller is active, or take the dead one for
-        # its listener, and find that out before the motion or on the way: then it holds, and the
-        # next try begins where the arm rests.
+        # At first the streamer may not know yet whether the controller is active, or take the dead
+        # controller for its listener and notice that before or during the motion. It holds then,
+        # and the next try begins at the arm's position.
         assert said.startswith(("finished", "refused", "held")), said
         if said.startswith("refused"):
             np.testing.assert_array_equal(monitor.wait_rest(), before)
@@ -101,8 +101,10 @@ def test_the_arm_is_killed_and_the_streamer_holds_and_takes_the_arm_that_comes_b
 
 
 def test_the_streamer_of_a_whole_trajectory_is_killed_and_the_arm_goes_to_its_end(start, ros_node):
-    """Why the action is the default on real arms: who interpolates does not depend on us. The end
-    is at rest."""
+    """This is why the action is the default on real arms: the interpolation runs on the arm.
+
+    The end of the trajectory is at rest.
+    """
     _, monitor, streamer = start_system(start, ros_node, **AT_START)
     streamer.begin(rest_to_rest(START, AWAY, 2.0))
     monitor.wait_motion(0.1)
@@ -113,8 +115,10 @@ def test_the_streamer_of_a_whole_trajectory_is_killed_and_the_arm_goes_to_its_en
 
 @pytest.mark.parametrize("interface", ["action", "forward_position"])
 def test_the_clock_jumps_while_the_arm_moves(start, ros_node, wait_for, interface):
-    """On and back, for the arm and the streamer: the arm goes on, or it is held and that is said;
-    it never jumps."""
+    """Clocks of arm and streamer jump forward and back; the arm never jumps.
+
+    The arm continues its motion, or it is held and the streamer reports that.
+    """
     clock = SimClock(ros_node)
     try:
         sends = {"interface": interface, "rate": RATE, "use_sim_time": True}
@@ -133,7 +137,7 @@ def test_the_clock_jumps_while_the_arm_moves(start, ros_node, wait_for, interfac
                 np.testing.assert_allclose(rest, goal, atol=0.02)
             else:
                 assert len(said) > len("held: ."), "it was to say why"
-        # All is well after them.
+        # After the jumps the streamer works as before.
         goal = AWAY if np.abs(monitor.position - AWAY).max() > 0.3 else START
         assert streamer.send(rest_to_rest(monitor.wait_rest(), goal, 1.5)).startswith("finished")
         np.testing.assert_allclose(monitor.wait_rest(), goal, atol=1e-6)

@@ -1,8 +1,7 @@
-"""An arm whose states go wrong while it moves: the streamer has it hold, says why, and goes on when
-all is well again.
+"""Faults of an arm's states during a motion: the streamer holds, reports why, and recovers.
 
-The arm is a small one that shares no code with ours (harness/fake_arm.py). It publishes its joints
-in alphabetical order, and a joint more than the plan has, as drivers do.
+The arm is a small one that shares no code with robosim (harness/fake_arm.py). Like drivers do, it
+publishes its joints in alphabetical order, with a joint that the plan does not have.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ AWAY = np.array([0.5, -1.1, 0.4, -1.2, 0.3, -0.4])
 
 
 class FaultyArm:
-    """The small arm's process, what is known of it, and its faults."""
+    """Process of the small arm, its states, and its faults."""
 
     def __init__(self, world):
         from sensor_msgs.msg import JointState
@@ -46,7 +45,7 @@ class FaultyArm:
 
     @property
     def position(self) -> np.ndarray:
-        """As it says itself, in the order of the plans."""
+        """Positions that the arm reports, in the order of the plans."""
         message = next(
             message for message in reversed(self.states) if "elbow_joint" in message.name
         )
@@ -81,7 +80,7 @@ def streamer(request, world, arm):
 
 
 def away(arm, duration: float) -> Trajectory:
-    """To the one of two places where the arm is not."""
+    """Motion to the one of two positions where the arm is not."""
     at = arm.position
     return rest_to_rest(
         at, AWAY if np.abs(at - AWAY).max() > 0.3 else -AWAY + [0, -2.5, 0, -2.5, 0, 0], duration
@@ -114,16 +113,18 @@ def test_a_motion_is_held_when(arm, streamer, name):
             waiting.wait_for(lambda: arm.said("cancelled") > cancelled, "the goal to be cancelled")
     finally:
         arm.fault(end)
-    # The arm stands: whoever interpolates it was told to stop, or gets no more set points.
+    # The arm stands: its interpolator was stopped, or gets no more set points.
     since = len(arm.states)
     waiting.wait_for(lambda: still(arm, since), "the arm to stand")
-    # And all is well again, from where it is.
+    # The arm moves again, from its position.
     waiting.wait_for(lambda: client.send(away(arm, 1.2)).startswith("finished"), "the arm to go on")
 
 
 def moving(arm, client) -> int | None:
-    """Begin a long motion; what `client.end` takes for it, once the arm is on its way. None: a busy
-    machine's stall was taken for a fault, and it did not get there."""
+    """Begin a long motion; return the argument for `client.end` once the arm moves.
+
+    Returns None if the streamer took a stall of a busy machine for a fault before the arm moved.
+    """
     start, before = arm.position, client.begin(away(arm, 4.0))
     waiting.wait_for(
         lambda: (
@@ -136,7 +137,7 @@ def moving(arm, client) -> int | None:
 
 
 def still(arm, since: int) -> bool:
-    """Whether its last 25 states, of those that came since then, are the same and make sense."""
+    """Return true if the last 25 states since index `since` are equal and valid."""
     seen = arm.states[since:][-25:]
     return (
         len(seen) == 25

@@ -1,5 +1,7 @@
-"""Frames of tf and a base that is not at the world's origin, without ROS: compositions against the
-poses themselves."""
+"""Frames of tf and a base away from the world's origin, without ROS.
+
+Compositions are compared with the poses themselves.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ def some_pose(rng):
 
 @pytest.fixture
 def tree():
-    """A tree of ten frames, each in a random one before it, and where each is in the first."""
+    """Tree of ten frames, each in a random one before it, and their poses in the first frame."""
     rng = np.random.default_rng(5)
     frames, X = Frames(), {"f0": np.eye(4)}
     for i in range(1, 10):
@@ -194,8 +196,7 @@ def test_the_base_follows_tf():
 
 
 def test_goals_in_frames_of_tf():
-    """In a frame that hangs on a link that moves it is the link at the start that counts; on the
-    base, the base."""
+    """Frames on moving links use the link's pose at the start; frames on the base use the base."""
     model, X_TC, X_WB, X_BM = (
         robosim.load_robot("ur5"),
         pose((0, 0, 0.1)),
@@ -207,7 +208,7 @@ def test_goals_in_frames_of_tf():
     frames.take(
         [
             transform("tool0", "camera", X_TC),
-            # Where it was: not where the start has it.
+            # The link's true position, which differs from its position at the given start.
             transform("base_link", "tool0", pose((5, 5, 5))),
             transform("map", "base_link", np.linalg.inv(X_BM)),
             transform("map", "table", pose((0, 0, 0.4))),

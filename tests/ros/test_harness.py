@@ -1,4 +1,4 @@
-"""The harness itself: domains do not meet, processes end, and a failure tells what they said."""
+"""Tests of the harness: domains are separate, processes end, failures show their output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_domains_are_not_shared():
 
 
 def test_all_domains_taken_is_an_error():
-    # A domain that no other test asks for, so that this one takes none away.
+    # A domain that no other test requests, so that this test takes none away.
     only = range(102, 103)
     with own_domain(only), pytest.raises(RuntimeError, match="are in use"), own_domain(only):
         pass
@@ -91,8 +91,7 @@ def test_domains_do_not_hear_each_other(domain, request, wait_for):
 
 
 class Forgetful:
-    """A node and a client of it, whose server answers every other question only, the first
-    never."""
+    """A node and its client, whose server answers every second request only, not the first."""
 
     def __init__(self) -> None:
         self.questions = 0

@@ -1,4 +1,4 @@
-"""What is said again, but for what is measured, is no news."""
+"""A repeated message that differs in measured values only counts as a repetition."""
 
 from __future__ import annotations
 

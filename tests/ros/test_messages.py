@@ -1,4 +1,4 @@
-"""Messages into robosim's own and back: exact, by name, whoever made the message."""
+"""Conversion between messages and robosim's types: exact, by name, for any kind of message."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_stamps_are_exact_as_integers_and_next_to_it_as_doubles(ns):
     message = stamp()
     messages.set_time(message, ns)
     assert messages.nanoseconds_of(message) == ns
-    # Half a step of a double at 2^31 s.
+    # Half the spacing of doubles at 2^31 s.
     assert abs(messages.nanoseconds(messages.seconds(ns)) - ns) <= 239
 
 
@@ -195,7 +195,7 @@ def test_a_message_is_filled_in_place():
         4.5,
     )
     assert back.effort is None
-    # A stamp of 0 is none: its source tells no time.
+    # A stamp of 0 means that the source reports no time.
     unstamped = messages.arm_state(
         messages.joint_state_message(dataclasses.replace(state, stamp=0.0))
     )

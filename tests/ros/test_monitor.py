@@ -1,4 +1,4 @@
-"""The monitor sees what it is there for: each of these lives of an arm has one thing wrong."""
+"""The monitor detects faults: each of these lives of an arm has one fault."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEP = np.pi / RATE  # the UR5's velocity limit times the period
 
 
 def monitor_of(positions, numbers=None, velocity=0.0):
-    """A monitor that has seen an arm at these positions of its elbow; the others stand at 0."""
+    """Monitor that has received these positions of the elbow; the other joints are at 0."""
     monitor = Monitor(
         SimpleNamespace(create_subscription=lambda *_: None),
         robosim.load_robot("ur5"),
@@ -34,7 +34,7 @@ def monitor_of(positions, numbers=None, velocity=0.0):
 
 
 def hear(monitor, position, number, velocity=0.0):
-    """One more sample, in an order of its own, as drivers have it."""
+    """Feed one more sample to the monitor, in an order of its own, as drivers publish it."""
     from sensor_msgs.msg import JointState
 
     message = JointState(
@@ -100,8 +100,7 @@ def test_who_asks_before_the_first_sample_waits_for_it(asked, monkeypatch):
     monkeypatch.setattr(monitor, "wait_first", wait_first_and_say_so)
 
     def arm() -> None:
-        """Is heard once somebody waits for it; then it moves, or stands still where that is asked
-        for."""
+        """Publish once somebody waits; then move, or stand still if the test requires that."""
         waits.wait()
         while not over.wait(0.01):  # the arm's period
             number = next(numbers)

@@ -1,5 +1,4 @@
-"""The colcon packages beside robosim.ros: found by colcon, left out of the wheel, and right in
-themselves."""
+"""Colcon packages beside robosim.ros: found by colcon, not in the wheel, and consistent."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from xml.etree import ElementTree
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    import tomli as tomllib  # pytest brings it
+    import tomli as tomllib  # pytest installs it
 
 TOP = Path(__file__).resolve().parents[2]
 ROS = TOP / "ros"
@@ -55,7 +54,7 @@ def test_interfaces_are_declared_to_depend_on_what_they_use():
 
 
 def test_launch_files_and_executables():
-    """The package's own tests, as `colcon test` runs them."""
+    """Run the package's own tests, as `colcon test` does."""
     command = [
         sys.executable,
         "-m",

@@ -1,4 +1,4 @@
-"""Tables of parameters without ROS, and declared on a real node where rclpy is there."""
+"""Tables of parameters without ROS, and declared on a real node if rclpy is available."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALL = (RATE, MODE, HOME, NAMES, COUNT, FLAG)
 @pytest.mark.parametrize(
     ("parameter", "given", "expected"),
     [
-        (RATE, 5, 5.0),  # a whole number on the command line is an integer to ROS
+        (RATE, 5, 5.0),  # for ROS, a whole number on the command line is an integer
         (RATE, 1000.0, 1000.0),
         (HOME, [1, 2.5], (1.0, 2.5)),
         (NAMES, ["a"], ("a",)),

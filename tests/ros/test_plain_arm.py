@@ -1,5 +1,8 @@
-"""Arms that are not UR's: a Franka-like one behind plain ros2_control, with no topic of any driver,
-and what is said of what cannot be checked."""
+"""Arms of other makes than UR: a Franka-like arm behind plain ros2_control.
+
+The arm has no topic of a driver. The tests include the messages about states that cannot be
+checked.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ NOT_CHECKED = "not checked, as nobody reports: whether the controller is active"
 
 @pytest.fixture(scope="module")
 def franka():
-    """The robot with its joints: those of the arm, and those of its gripper, where they start."""
+    """The robot, and the initial positions of the arm's and the gripper's joints."""
     described = describe("panda")
     model = described.model
     home = dict(zip(model.position_names, model.configuration("ready").tolist(), strict=True))
@@ -39,7 +42,7 @@ def franka():
 
 
 class Arm:
-    """The process, and where its joints are."""
+    """Process of the arm, and the positions of its joints."""
 
     def __init__(self, node, process, names):
         from sensor_msgs.msg import JointState
@@ -58,7 +61,7 @@ class Arm:
         return np.array([last[name] for name in self._names])
 
     def wait_still(self):
-        """Where the arm is, once it has been there for twenty states."""
+        """Position of the arm, once it has not changed for twenty states."""
         while True:
             position, count = self.at(), self.count
             wait_for(lambda count=count: self.count >= count + 20, "joint states")
@@ -83,7 +86,7 @@ def launch_arm(franka, launch_process, ros_node, tmp_path):
 
 
 def plan(franka, by, duration=1.0):
-    """From where the arm starts, all joints by so much."""
+    """Plan from the arm's initial position by the same amount in all joints."""
     start = np.array(list(franka.arm.values()))
     zero = np.zeros((2, len(start)))
     limits = TrajectoryLimits(velocity=np.full(7, 2.0), acceleration=np.full(7, 10.0))
@@ -115,7 +118,7 @@ def test_it_streams_with_no_parameter_set(franka, launch_arm, start, ros_node):
 def test_a_plan_from_a_file_goes_to_a_controller_under_any_name(
     franka, launch_arm, start, tmp_path
 ):
-    """The only trajectory controller that there is, is it; the streamer ends well."""
+    """The only trajectory controller is used, and the streamer ends with success."""
     arm = launch_arm("fr3_arm_controller")
     way = plan(franka, -0.1)
     process = start("streamer", params={"plan_file": save(way, tmp_path)})
@@ -153,7 +156,7 @@ def test_what_is_required_and_not_told_is_refused_with_the_parameter_that_says_s
             "whether the robot's program runs, and that is required (parameter 'require')" in answer
         )
         assert "its safety mode, and NORMAL is required (parameter 'require')" in answer
-    # Each time it is told on the topic, and once in the log.
+    # Each refusal is reported on the topic, and once in the log.
     assert streamer.process.output().count("refused: the arm does not say") == 1
     np.testing.assert_array_equal(arm.at(), before)
 
@@ -162,8 +165,10 @@ def test_what_is_required_and_not_told_is_refused_with_the_parameter_that_says_s
 def test_other_profiles_refuse_an_arm_that_tells_nothing(
     franka, launch_arm, start, ros_node, profile
 ):
-    """A profile whose driver tells its state goes by it, whether it is there or not; what is
-    missing is named."""
+    """A profile whose driver reports a status requires it, available or not.
+
+    What is missing is named.
+    """
     launch_arm()
     params = {"profile": profile, "connect_timeout": 5.0, "joints": list(franka.names)}
     streamer = StreamerClient(ros_node, "/streamer", start("streamer", params=params))
@@ -189,8 +194,7 @@ def test_an_empty_trajectory_for_the_streamer_stops_the_motion(franka, launch_ar
 
 
 def test_an_empty_trajectory_for_the_controller_ends_the_goal(franka, launch_arm, start, ros_node):
-    """This controller leaves the goal open, as the documentation of ros2_control says; whoever sent
-    it ends it."""
+    """This controller leaves the goal open, as ros2_control documents; the sender ends the goal."""
     from trajectory_msgs.msg import JointTrajectory
 
     arm = launch_arm()

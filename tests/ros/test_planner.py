@@ -1,5 +1,7 @@
-"""The planner in a real process, with real clients: requests, failures, scenes, cancelling, what is
-shown."""
+"""The planner in a real process, with real clients.
+
+Requests, failures, scenes, cancellation and markers.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def ur5():
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    """A simulated UR5 in its driver's names, and a planner that knows of it by topics alone."""
+    """A simulated UR5 with its driver's names, and a planner that knows the arm by topics alone."""
     folder = tmp_path_factory.mktemp("world")
     with running_arms(folder, {"arm": {"params": {"robot": "ur5"}, "name": CONTROLLER}}) as arms:
         arm = arms["arm"].client
@@ -64,18 +66,18 @@ def planner(world):
 
 
 def assert_motion(response, ur5, start):
-    """From `start` to rest, within the limits."""
+    """Assert that a motion leads from `start` to rest within the limits."""
     assert response.error_code == ErrorCode.SUCCESS, response.message
     points = trajectory_of(response)
     followed = to_trajectory(points)
-    # Of a double through ROS: exact.
+    # Exact, up to a double's way through ROS.
     np.testing.assert_allclose(points.points[0].positions, start, atol=1e-9)
     limits = ur5.limits
     order = [ur5.position_names.index(name) for name in points.joint_names]
     t = np.linspace(0, followed.duration, 2000)
     assert (followed.position(t) >= limits.lower[order]).all()
     assert (followed.position(t) <= limits.upper[order]).all()
-    # 1 % and 5 % for what interpolation between the points adds, see from_trajectory.
+    # Tolerances of 1 % and 5 % for what interpolation between the points adds, see from_trajectory.
     assert (np.abs(followed.velocity(t)) <= 1.01 * limits.velocity[order]).all()
     assert (np.abs(followed.acceleration(t)) <= 1.05 * limits.acceleration[order]).all()
     assert not points.points[-1].velocities.any()
@@ -86,7 +88,10 @@ def assert_motion(response, ur5, start):
 
 
 def test_joint_goal(planner, world, ur5):
-    """From where the arm is: the names in any order, joints that are not named stay."""
+    """The motion begins at the arm's position.
+
+    Names may be in any order. Joints that are not named keep their positions.
+    """
     start = world.arm.wait_still()
     response = planner.plan(
         goal_joint_names=["wrist_1_joint", "elbow_joint"], goal_positions=[-1.0, 0.8], seed=7
@@ -116,7 +121,7 @@ def test_named_goal_and_scaling(planner, world, ur5):
 
 
 def test_pose_goal(planner, world, ur5):
-    """Any of several poses will do, in the world or in a link's frame."""
+    """Any of several poses is reached, given in the world or in a link's frame."""
     start = world.arm.wait_still()
     X = ur5.frame_pose([*start[:2], 0.7, *start[3:]], "tool0")
     out_of_reach = planner.pose((3.0, 0, 0))
@@ -165,7 +170,7 @@ def box_at(ur5, q, link, name="block"):
 
 
 def test_failures(planner, world, ur5):
-    """Each code, with the words that a person needs."""
+    """Each error code, with the message that a person needs."""
     start = world.arm.wait_still()
     turned = [start[0], start[1] + 1.0, *start[2:]]
     lift = {"goal_joint_names": ["shoulder_lift_joint"], "goal_positions": [turned[1]]}
@@ -206,8 +211,10 @@ def test_failures(planner, world, ur5):
 
 
 def test_scene_from_a_topic(planner, world, ur5):
-    """What stands in the way is gone around; a text that is no scene names its line and is no
-    license to ignore it."""
+    """The arm moves around an obstacle; a text that is no scene is refused with its line.
+
+    The planner does not plan as if an unreadable scene were empty.
+    """
     start = world.arm.wait_still()
     goal = {"goal_joint_names": ["shoulder_pan_joint"], "goal_positions": [start[0] - 2.0]}
     direct = assert_motion(planner.plan(**goal), ur5, start)
@@ -238,8 +245,7 @@ def test_scene_from_a_topic(planner, world, ur5):
 def test_action(planner, world, ur5):
     start = world.arm.wait_still()
     handle = planner.send(goal_joint_names=["elbow_joint"], goal_positions=[0.5])
-    # All feedback before the result is asked for: rclpy passes over what it takes in later than
-    # that.
+    # Take all feedback before requesting the result: rclpy drops feedback that arrives later.
     stages = ["setup", "inverse kinematics", "search", "simplify", "timing", "check"]
     wait_for(lambda: len(planner.feedback) >= len(stages), "the feedback")
     status, response = planner.outcome(handle)
@@ -252,8 +258,10 @@ def test_action(planner, world, ur5):
 
 
 def test_cancel_a_search(planner, world):
-    """A search stops; who waits behind it is served then, or cancelled without having been begun
-    with."""
+    """A search can be cancelled, and the next request is served then.
+
+    A waiting request can be cancelled before it begins.
+    """
     handle = planner.send(**NO_WAY, allowed_planning_time=300.0)
     wait_for(lambda: "search" in dict(planner.feedback), "the search to begin")
     waiting = planner.ask(goal_name="home")
@@ -266,7 +274,7 @@ def test_cancel_a_search(planner, world):
     assert (status, response.error_code) == (CANCELED, ErrorCode.PREEMPTED)
     assert "waiting" in response.message
     assert not waiting.done()
-    # Meanwhile the node listens: its state stays fresh.
+    # The node keeps listening meanwhile: its state stays fresh.
     before = len(world.arm.samples)
     wait_for(lambda: len(world.arm.samples) > before + 50, "states")
     planner.cancel(handle)
@@ -333,7 +341,7 @@ def test_diagnostics(planner, world):
 
 
 def test_execution(planner, world, ur5):
-    """The arm follows the plan, and is where it was to be when the answer comes."""
+    """The arm follows the plan, and has arrived when the answer comes."""
     start = world.arm.wait_still()
     target = [start[0] + 0.6, start[1] + 0.3, *start[2:]]
     handle = planner.send(goal_joint_names=list(UR_JOINTS), goal_positions=target, execute=True)
@@ -343,12 +351,12 @@ def test_execution(planner, world, ur5):
     world.arm.fresh()
     np.testing.assert_allclose(
         world.arm.at(), target, atol=1e-3
-    )  # the simulated arm is where it is commanded
+    )  # the simulated arm is exactly at the commanded position
     parts = [fraction for stage, fraction in planner.feedback if stage == "execution"]
     assert parts == sorted(parts)
     assert len(parts) >= 3
     assert planner.feedback[-1][0] == "execution"
-    # Back, by the service.
+    # Back again, by the service.
     response = planner.plan(
         goal_joint_names=list(UR_JOINTS), goal_positions=[float(q) for q in start], execute=True
     )
@@ -358,7 +366,7 @@ def test_execution(planner, world, ur5):
 
 
 def test_cancel_an_execution(planner, world):
-    """The arm stops on its way and stays there."""
+    """The arm stops during the motion and stays there."""
     start = world.arm.wait_still()
     handle = planner.send(
         goal_joint_names=["shoulder_pan_joint"], goal_positions=[start[0] + 2.0], execute=True,
@@ -371,7 +379,7 @@ def test_cancel_an_execution(planner, world):
     assert response.trajectory.points
     rest = world.arm.wait_still()
     assert start[0] + 0.1 < rest[0] < start[0] + 1.9
-    # And it can be moved again.
+    # The arm can be moved again.
     back = planner.plan(
         goal_joint_names=["shoulder_pan_joint"], goal_positions=[start[0]], execute=True
     )
@@ -379,7 +387,7 @@ def test_cancel_an_execution(planner, world):
 
 
 def test_a_scene_that_gets_in_the_way(planner, world, ur5):
-    """Something appears on the rest of the way: the arm is stopped, and the answer names it."""
+    """An obstacle appears on the rest of the path: the arm is stopped, and the answer names it."""
     start = world.arm.wait_still()
     target = [start[0] - 2.0, *start[1:]]
     handle = planner.send(
@@ -406,7 +414,10 @@ def test_a_scene_that_gets_in_the_way(planner, world, ur5):
 
 
 def test_an_arm_that_moves_is_no_start(planner, world):
-    """Somebody else moves it: a plan from where it is now would be from where it was."""
+    """The arm is being moved by another client.
+
+    A plan from the last state would begin at a position that the arm has left.
+    """
     start = world.arm.wait_still()
     handle = world.arm.send(point_to_point(start + 0.3, 3.0))
     try:
@@ -420,7 +431,7 @@ def test_an_arm_that_moves_is_no_start(planner, world):
 
 
 def test_an_arm_that_refuses(planner, world):
-    """The controller is not active: the plan is there, and why it was not followed."""
+    """With an inactive controller, the answer has the plan and the reason for its failure."""
     from .harness.arm import ACTIVATE, DEACTIVATE
 
     start = world.arm.wait_still()
@@ -432,7 +443,7 @@ def test_an_arm_that_refuses(planner, world):
             execute=True,
         )
         assert response.error_code == ErrorCode.CONTROL_FAILED, response.message
-        # Whether our checks or the controller itself noticed first.
+        # The planner's checks or the controller may be the first to refuse.
         assert re.match(r"(refused|held|aborted) at 0.00 s of .*controller", response.message), (
             response.message
         )

@@ -1,5 +1,4 @@
-"""How requests for a motion are answered: plans, failures, scenes that change, anything at all;
-without ROS."""
+"""Answers to requests for a motion, without ROS: plans, failures, changing scenes, any request."""
 
 from __future__ import annotations
 
@@ -39,8 +38,10 @@ def states(ur5):
 
 
 def test_plan(ur5, states):
-    """It starts where the arm is, ends at the goal at rest, and what is sent keeps the limits and
-    misses obstacles."""
+    """The plan leads from the arm's position to rest at the goal.
+
+    The points sent keep the limits and avoid the obstacles.
+    """
     scene = load_scene("table_pick", model=ur5)
     goal = tuple(scene.starts["start"][name] for name in ur5.joint_names)
     answer = answer_to(
@@ -57,12 +58,12 @@ def test_plan(ur5, states):
     first, last = answer.trajectory.points[0], answer.trajectory.points[-1]
     assert first.time_from_start == 0.0
     np.testing.assert_allclose(first.positions, Q, atol=1e-12)  # rounding
-    # As plans end, see the planners' tests.
+    # Accuracy of a plan's end, see the tests of planners.
     np.testing.assert_allclose(last.positions, goal, atol=1e-9)
     for point in (first, last):
         assert not point.velocities.any()
-    # What a controller makes of the points: exact extrema against the limits; 2 % for the ramps
-    # between accelerations.
+    # The motion that a controller makes of the points, with exact extrema against the limits. The 2
+    # % are for the ramps between accelerations.
     followed = to_trajectory(answer.trajectory)
     limits = answer.result.trajectory.limits
     relaxed = dataclasses.replace(limits, acceleration=1.05 * limits.acceleration, effort=None)
@@ -84,7 +85,7 @@ def test_scaling_slows_down(ur5, states):
 
 @pytest.mark.parametrize("scaling", [1e-6, 1e-12])
 def test_plans_without_end_are_answered(ur5, states, scaling):
-    """A motion of weeks has few points; one of a lifetime cannot be said in a message."""
+    """A motion of weeks has few points; one of a lifetime does not fit into a message."""
     answer = answer_to(ur5, states, goal_name="home", max_velocity_scaling_factor=scaling)
     if scaling > 1e-9:
         assert answer.ok, answer.message
@@ -108,8 +109,8 @@ def test_straight_line(ur5, states):
     along = (X[:3, 3] - start) / 0.1
     for q in answer.result.configuration(np.linspace(0, answer.result.trajectory.duration, 50)):
         p = ur5.frame_pose(q, "tool0")[:3, 3] - start
-        assert np.linalg.norm(p - (p @ along) * along) < 1e-3  # plan_cartesian's own bound
-    # A line that cannot be followed to its end is no answer, and positions are no line.
+        assert np.linalg.norm(p - (p @ along) * along) < 1e-3  # bound of plan_cartesian
+    # A line that cannot be followed to its end is refused, and so are positions as a goal.
     far = FramePose("", (5.0, 0.0, 0.5), quaternion)
     answer = answer_to(ur5, states, planner="cartesian", goal_poses=(far,))
     assert (answer.code, answer.trajectory) == (ErrorCode.PLANNING_FAILED, None)
@@ -165,8 +166,7 @@ def test_failures(ur5, states, code, fields, words):
 
 
 def test_time_is_up(ur5, states):
-    """From outside the cage there is no way in; a planner that is given the time tries for
-    seconds."""
+    """No path leads into the cage from outside, so the planner searches until its time is up."""
     scene = load_scene("cage", model=ur5)
     outside = {"start_joint_names": ur5.joint_names, "start_positions": (0.0,) * 6}
     answer = answer_to(ur5, states, scene, **outside, allowed_planning_time=0.05)
@@ -205,8 +205,10 @@ def test_cancelled(ur5, states):
 
 
 def test_new_scene_while_planning(ur5, states):
-    """A plan that holds in the new scene is kept; one that does not is made anew; no end of changes
-    is told."""
+    """A plan that is valid in the new scene is kept; an invalid one is replaced by a new plan.
+
+    If the scene changes too often, the answer says so.
+    """
     empty = Scene("empty")
     goal = {"goal_joint_names": ("shoulder_pan_joint",), "goal_positions": (Q[0] - 1.5,)}
     direct = answer_to(ur5, states, empty, **goal)
@@ -235,7 +237,7 @@ def test_new_scene_while_planning(ur5, states):
     times = np.linspace(0, anew.result.trajectory.duration, 200)
     assert not any(collisions.collides(q) for q in anew.result.configuration(times))
     restless = run(*(s for _ in range(10) for s in (empty, blocking)))
-    if restless.ok:  # a way around the block holds in both scenes
+    if restless.ok:  # a path around the block is valid in both scenes
         assert obstructions(ur5, restless.result, blocking) == []
     else:
         assert restless.code is ErrorCode.MOTION_PLAN_INVALIDATED_BY_ENVIRONMENT_CHANGE
@@ -246,7 +248,7 @@ def test_new_scene_while_planning(ur5, states):
     )
 
 
-# Anything
+# Any request
 
 
 _numbers = st.sampled_from(
@@ -289,8 +291,7 @@ _texts = st.sampled_from(
 
 @st.composite
 def requests(draw):
-    """Any request: mostly one field or two that are odd, since of more only the first would be
-    seen."""
+    """Any request, mostly with one or two odd fields: only the first odd one would be reported."""
     kinds = {
         "str": _names, "int": st.sampled_from([0, 1, -1, 2**63 - 1]), "float": _numbers,
         "bool": st.booleans(),
@@ -318,7 +319,10 @@ def requests(draw):
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_any_request_is_answered(ur5, states, request):
-    """Never an exception, always a code with its words, and a plan exactly with SUCCESS."""
+    """No request raises an exception, each gets a code with a message.
+
+    The answer has a plan exactly if the code is SUCCESS.
+    """
     around = Surroundings()
     request = dataclasses.replace(
         request, planner=request.planner if request.planner == "cartesian" else ""

@@ -1,5 +1,4 @@
-"""Parts of the planner node that need no ROS: its thread, what it shows, and how it has an arm
-follow a plan."""
+"""Parts of the planner node that need no ROS: its thread, its markers, execution of a plan."""
 
 from __future__ import annotations
 
@@ -81,7 +80,7 @@ def test_jobs_are_done_in_order():
 
 
 def test_cancelling_jobs():
-    """One that goes on is told; one that waits is refused at once, and never done."""
+    """A running job is notified; a waiting job is refused at once and never runs."""
     worker, begun, done = Worker("test"), threading.Event(), []
 
     def go_on(job):
@@ -135,7 +134,7 @@ def test_what_a_job_raises():
     worker.close()
 
 
-# What is shown
+# Markers
 
 
 def shapes_scene():
@@ -177,25 +176,24 @@ def test_marks_of_every_shape():
             np.testing.assert_allclose(mark.X, X, atol=1e-12)
         if mark.kind == "triangle_list":
             assert len(mark.points) % 3 == 0
-    # The plate's upper face is the boundary.
+    # The plate's upper face is the surface of the half-space.
     floor = marks["scene/floor"]
     assert floor.X[2, 3] + floor.scale[2] / 2 == pytest.approx(-0.5)
-    # Triangles of a mesh enclose the same volume as the mesh.
+    # The triangles of a mesh enclose the same volume as the mesh.
     p = marks["scene/mesh"].points.reshape(-1, 3, 3)
     volume = np.einsum("ij,ij->i", p[:, 0], np.cross(p[:, 1], p[:, 2])).sum() / 6
-    # An inscribed polyhedron of 32 segments: a few per cent below the capsule.
+    # A polyhedron of 32 segments, inscribed in the capsule: its volume is a few per cent less.
     assert 0.95 < volume / (np.pi * 0.1**2 * 0.5 + 4 / 3 * np.pi * 0.1**3) < 1.0
     assert scene_marks(None) == []
 
 
 def test_marks_of_a_plan(ur5):
-    """Paths begin and end where the tip does; the ghost stands at the goal, with what the robot
-    holds."""
+    """Paths begin and end at the tip; the ghost at the goal includes the attached object."""
     scene = Scene("held")
     scene.add_box("tool", (0.02, 0.02, 0.1), color=(1.0, 0.0, 0.0, 1.0))
     scene.attach("tool", "tool0", pose=pose((0, 0, 0.1)))
     answer = planned(ur5, scene, goal_joint_names=("elbow_joint",), goal_positions=(0.6,))
-    assert scene_marks(scene) == []  # it is the robot's
+    assert scene_marks(scene) == []  # the attached object belongs to the robot
     marks = plan_marks(ur5, answer.result, scene)
     path = next(mark for mark in marks if mark.kind == "line_strip")
     assert path.namespace == "path/tool0"
@@ -214,8 +212,7 @@ def test_marks_of_a_plan(ur5):
 
 
 class Values:
-    """The defaults of the parameters `execution.*`, for an arm that tells no more than its
-    joints."""
+    """Defaults of the parameters `execution.*`, for an arm that reports its joints only."""
 
     def __init__(self, **changes):
         for p in PARAMETERS:
@@ -231,7 +228,10 @@ def arm(ur5):
 
 
 def follow(arm, ur5, answer, scene_now=lambda: None, cancelled=lambda told: False, **changes):
-    """The answer after execution, and the feedback, which `cancelled` sees."""
+    """Execute a plan; return the answer and the feedback.
+
+    `cancelled` is called with the feedback so far.
+    """
     told: list[tuple[str, float]] = []
     end = execute(
         arm, answer, ur5, scene_now, stream_options(Values(**changes), ur5.joint_names),
@@ -248,7 +248,7 @@ def test_execution(arm, ur5, interface):
     end, told = follow(arm, ur5, answer, execution_interface=interface)
     assert end.code is ErrorCode.SUCCESS, end.message
     assert end.trajectory is answer.trajectory
-    # Ideal tracking, one period's rest.
+    # Ideal tracking, and one period to come to rest.
     np.testing.assert_allclose(arm.state().position, target, atol=1e-4)
     fractions = [fraction for stage, fraction in told if stage == "execution"]
     assert len(fractions) == len(told) >= 5
@@ -261,7 +261,7 @@ def test_execution_is_cancelled(arm, ur5):
     assert end.code is ErrorCode.PREEMPTED
     assert told[-1][1] < 1.0
     assert 0.3 < arm.state().position[0] < 2.4
-    # Where it is now is not where the plan starts.
+    # The arm is no longer at the start of the plan.
     end, _ = follow(arm, ur5, answer)
     assert end.code is ErrorCode.CONTROL_FAILED
     assert "refused" in end.message
@@ -269,7 +269,7 @@ def test_execution_is_cancelled(arm, ur5):
 
 
 def test_execution_in_a_scene_that_changes(arm, ur5):
-    """What appears on the way that is done is nothing; what appears before the arm stops it."""
+    """An obstacle on the part already done is ignored; one ahead of the arm stops the arm."""
     before, after = Scene("before"), Scene("after")
     after.add_box("where it was", (0.1, 0.1, 0.1), ur5.frame_pose(Q, "wrist_3_link"))
     goal = [2.5, *Q[1:]]

@@ -1,4 +1,4 @@
-"""What a request for a motion means, and how it is answered: without ROS."""
+"""Meaning of requests for a motion, and the answers, without ROS."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_request_has_the_interface_fields():
 
 
 def test_settings_are_parameters():
-    """Every setting is a parameter of that name and default."""
+    """Every setting is a parameter with the same name and default."""
     defaults = {p.name: p.default for p in PARAMETERS}
     for field in (*dataclasses.fields(Settings), *dataclasses.fields(RobotOptions)):
         assert defaults[field.name] == field.default, field.name
@@ -94,8 +94,10 @@ def test_settings_are_parameters():
 
 
 def test_states_by_name(ur5):
-    """Any order, more joints than the robot has, joints in several messages: each is known by its
-    name."""
+    """Joints are identified by name.
+
+    Names in any order, joints that the robot does not have, joints in several messages.
+    """
     states = heard(["gripper", *reversed(ur5.joint_names[:4])], [9.0, *reversed(Q[:4])])
     refused(
         ErrorCode.INVALID_ROBOT_STATE, "'wrist_2_joint', 'wrist_3_joint'", "'gripper'", model=ur5,
@@ -124,7 +126,7 @@ def test_no_state_and_stale_state(ur5, states):
         now=101.5,
         goal_name="home",
     )
-    # One joint of six that is not told any more is enough.
+    # One stale joint of six makes the state stale.
     states.update(ur5.joint_names[:5], Q[:5], (), received=102.0)
     refused(
         ErrorCode.ROBOT_STATE_STALE,
@@ -183,7 +185,7 @@ def test_a_moving_arm_is_no_start(ur5):
 
 
 def test_noise_at_a_limit(ur5):
-    """A hair beyond a limit is at the limit; more is left for planning to refuse."""
+    """A position slightly beyond a limit is moved to it; planning refuses a larger excess."""
     tight = ur5.with_limits(upper={"elbow_joint": Q[2] - 5e-4})
     problem = problem_of(tight, heard(ur5.joint_names, Q), goal_name="home")
     assert problem.start[2] == Q[2] - 5e-4
@@ -197,8 +199,10 @@ def test_noise_at_a_limit(ur5):
 
 
 def test_given_start(ur5):
-    """The named joints where asked, the others where they are; with all named, no state is
-    needed."""
+    """Named joints start at the given positions, the others at their present ones.
+
+    If all joints are named, no state is needed.
+    """
     names = ur5.joint_names
     some = problem_of(
         ur5,
@@ -261,8 +265,10 @@ def test_joint_goal(ur5, states):
 
 
 def test_goals_as_given(ur5, states):
-    """`full_turns: false` is about positions and what names stand for; a pose that a name stands
-    for has no turns."""
+    """`full_turns: false` holds for positions and names of positions.
+
+    A pose that a name stands for has no turns.
+    """
     fields = {"goal_joint_names": ("elbow_joint",), "goal_positions": (1.0,)}
     assert not problem_of(ur5, states, full_turns=False, **fields).goal.full_turns
     named = problem_of(ur5, states, full_turns=False, goal_name="home").goal
@@ -271,7 +277,7 @@ def test_goals_as_given(ur5, states):
 
 
 def test_pose_goals_in_frames(ur5, states):
-    """A pose in a link's frame is meant where that link is at the start."""
+    """A pose in a link's frame refers to the link's pose at the start."""
     X = pose((0.1, -0.2, 0.3), rpy=(0.4, 0.5, 0.6))
     xyz, quaternion = (tuple(values.tolist()) for values in pose_to_xyz_quaternion(X))
     frames = ("", "world", "/world", ur5.root_link, "tool0")
@@ -281,7 +287,7 @@ def test_pose_goals_in_frames(ur5, states):
     for goal in problem.goal:
         assert goal.link == "tool0"
         assert goal.position_tolerance.tolist() == [0, 0, 0.01]
-        assert goal.rotation_tolerance.tolist() == [1e-3] * 3  # not filled in
+        assert goal.rotation_tolerance.tolist() == [1e-3] * 3  # the default, as none is given
     for goal in problem.goal[:4]:
         np.testing.assert_allclose(goal.pose, X, atol=1e-12)  # rounding of the quaternion
     np.testing.assert_allclose(problem.goal[4].pose, ur5.frame_pose(Q, "tool0") @ X, atol=1e-12)
@@ -430,8 +436,10 @@ def test_scene_of_a_request(ur5):
 
 
 def test_robot_with_prefix():
-    """A bundled robot, or a description that has the prefix already: names, states, limits and
-    scenes agree."""
+    """A bundled robot, or a description that already has the prefix.
+
+    Names, states, limits and scenes are consistent.
+    """
     options = RobotOptions(robot="ur5", tf_prefix="left_")
     model = load(options)
     assert model.joint_names[0] == "left_shoulder_pan_joint"
@@ -449,7 +457,7 @@ def test_robot_with_prefix():
         again.limits.acceleration, robosim.load_robot("ur5").limits.acceleration
     )
     np.testing.assert_array_equal(again.collision_pairs, model.collision_pairs)
-    # Without anything beside it, the semantic description that arrived counts.
+    # If no other file is given, the semantic description that arrived is used.
     assert load(RobotOptions(), arrived.urdf, arrived.srdf).groups.keys() == model.groups.keys()
     assert not load(RobotOptions(), arrived.urdf).groups
 
@@ -463,7 +471,7 @@ def test_robot_with_prefix():
     assert scene.attachments["held"].link == "left_tool0"
     assert scene.attachments["held"].touch_links == ("left_wrist_3_link",)
     assert ("held", "left_wrist_2_link") in scene.allowed
-    scene.compile(model)  # every name in it is the robot's
+    scene.compile(model)  # every name in the scene is one of the robot's
     q = tuple(scene.starts["start"][name] for name in model.joint_names)
     assert answer_to(model, heard(model.joint_names, q), scene).ok
 
@@ -479,7 +487,7 @@ def test_wrong_robots_are_named():
 
 
 def test_request_from_a_message():
-    """By the fields' names: any message object will do."""
+    """Fields are read by name: any message object will do."""
     xyz = SimpleNamespace(x=1.0, y=2.0, z=3.0)
     quaternion = SimpleNamespace(x=0.0, y=0.0, z=0.0, w=1.0)
     stamped = SimpleNamespace(

@@ -1,5 +1,4 @@
-"""The planner in a real process: where it has its robot from, states that fail, two robots, how it
-starts and ends."""
+"""The planner in a real process: its robot, faulty states, two robots, startup and shutdown."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ GOAL = {"goal_joint_names": ["elbow_joint"], "goal_positions": [0.5]}
 
 
 class Publisher:
-    """Publishes a robot's description and, at 50 Hz in a thread of its own, its joint states."""
+    """Publisher of a robot's description and, in a thread at 50 Hz, of its joint states."""
 
     def __init__(self, node) -> None:
         from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -44,7 +43,7 @@ class Publisher:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run)
         self.state: dict[str, float] = {}
-        self.late = 0.0  # [s] how old the stamps are
+        self.late = 0.0  # age of the stamps [s]
 
     def __enter__(self):
         self._thread.start()
@@ -75,7 +74,7 @@ def publisher(ros_node):
 
 
 def until(planner, code, **fields):
-    """The response when it has this code."""
+    """Repeat a request until the response has this code; return the response."""
 
     def answer():
         response = planner.plan(**fields)
@@ -87,14 +86,14 @@ def until(planner, code, **fields):
 
 
 def test_description_and_states_that_come_and_go(start, ros_node, publisher):
-    """Nothing known, then the robot, then its state, in every way in which that can be wrong."""
+    """First nothing is known, then the robot, then its state with each possible fault."""
     process = start("planner", params={"state_timeout": 0.5, "execution.connect_timeout": 0.5})
     planner = PlannerClient(ros_node)
     response = planner.plan(**GOAL)
     assert response.error_code == ErrorCode.INVALID_ROBOT_STATE
     assert "no robot description" in response.message
 
-    # A description that is none says where it is wrong; the next one is taken.
+    # An invalid description is refused with the line of its error; the next one is accepted.
     publisher.describe(
         "<robot name='x'><link name='a'/>\n  <joint name='j' type='revolute'/>\n</robot>"
     )
@@ -109,12 +108,12 @@ def test_description_and_states_that_come_and_go(start, ros_node, publisher):
     publisher.state = dict(zip(UR_JOINTS[:5], Q[:5], strict=True))
     response = until(planner, "INVALID_ROBOT_STATE", **GOAL)
     assert "'wrist_3_joint'" in response.message
-    # Any order, and more than the robot has.
+    # Any order, and a joint that the robot does not have.
     publisher.state = {"gripper": 0.1, **dict(zip(reversed(UR_JOINTS), reversed(Q), strict=True))}
     response = until(planner, "SUCCESS", **GOAL)
     np.testing.assert_array_equal(trajectory_of(response).points[0].positions, Q)
 
-    # A publisher that is late, and one that stops.
+    # A publisher whose states are old, and one that stops.
     publisher.late = 3.0
     response = until(planner, "ROBOT_STATE_STALE", **GOAL)
     assert "s old; at most 0.5 s" in response.message
@@ -122,17 +121,17 @@ def test_description_and_states_that_come_and_go(start, ros_node, publisher):
     until(planner, "SUCCESS", **GOAL)
     publisher.state = {}
     until(planner, "ROBOT_STATE_STALE", **GOAL)
-    # A start that is given needs no state.
+    # A given start needs no state.
     given = {"start_joint_names": list(UR_JOINTS), "start_positions": Q}
     assert planner.plan(**GOAL, **given).error_code == ErrorCode.SUCCESS
 
-    # Nobody is there to execute it.
+    # No arm can execute the plan.
     response = planner.plan(**GOAL, **given, execute=True)
     assert response.error_code == ErrorCode.COMMUNICATION_FAILURE
     assert "follow_joint_trajectory" in response.message
     assert response.trajectory.points
 
-    # Another robot.
+    # A different robot.
     publisher.describe(describe("panda").urdf)
     panda = robosim.load_robot("panda")
     given = {
@@ -149,7 +148,7 @@ def test_description_and_states_that_come_and_go(start, ros_node, publisher):
 
 
 def test_meshes_in_packages(start, ros_node, publisher, tmp_path):
-    """package:// is found as ROS finds packages, and named when it is not there."""
+    """package:// is resolved as ROS does; a missing package is named."""
     meshes = tmp_path / "install" / "share" / "my_description" / "meshes"
     meshes.mkdir(parents=True)
     corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
@@ -203,7 +202,7 @@ def test_robot_and_scene_of_parameters(start, ros_node, publisher):
         np.testing.assert_allclose(ur5.frame_pose(end, goal.link), goal.pose, atol=1e-5)
     peak = max(np.abs(point.velocities).max() for point in trajectory_of(response).points)
     assert peak <= 0.5 * ur5.limits.velocity.max() * 1.001
-    # Parameters can be changed while it runs, within their ranges.
+    # Parameters can be changed at run time, within their ranges.
     from rcl_interfaces.srv import SetParameters
     from rclpy.parameter import Parameter
 
@@ -219,8 +218,10 @@ def test_robot_and_scene_of_parameters(start, ros_node, publisher):
 
 
 def test_simulated_time(start, ros_node, publisher):
-    """Ages are of the node's clock: with simulated time, stamps of it are fresh however long ago
-    that is."""
+    """Ages are measured by the node's clock.
+
+    With simulated time, a state is fresh if its stamp is, however much real time has passed.
+    """
     from rosgraph_msgs.msg import Clock
     from sensor_msgs.msg import JointState
 
@@ -248,8 +249,7 @@ def test_simulated_time(start, ros_node, publisher):
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory):
-    """Two simulated UR5s side by side, names with a prefix, each with its planner, in
-    namespaces."""
+    """Two simulated UR5s side by side, each with a prefix, a namespace and a planner."""
     folder = tmp_path_factory.mktemp("pair")
     sides = ("left", "right")
     arms = {
@@ -288,7 +288,7 @@ def pair(tmp_path_factory):
 
 
 def test_two_robots(pair):
-    """Each plans for its own arm, by its own names, and moves only it."""
+    """Each planner plans for its own arm, by its own names, and moves no other arm."""
     from visualization_msgs.msg import MarkerArray
 
     at = {}
@@ -311,7 +311,7 @@ def test_two_robots(pair):
         np.testing.assert_array_equal(pair[other].arm.fresh().position, still)
         array = mine.planner.latest(MarkerArray, "markers")
         assert all(marker.header.frame_id.startswith(f"{side}_") for marker in array.markers)
-        # The named state of the SRDF, and the goal of a bundled scene, are found with the prefix.
+        # The named state of the SRDF and the goal of a bundled scene are found with the prefix.
         assert mine.planner.plan(goal_name="home").error_code == ErrorCode.SUCCESS
         response = mine.planner.plan(
             scene_name="table_pick", start_joint_names=joints, start_positions=Q
@@ -321,7 +321,7 @@ def test_two_robots(pair):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ends_while_planning(start, ros_node, number, tmp_path):
-    """Who waits gets an answer, and the process ends by itself."""
+    """Waiting clients get an answer, and the process ends by itself."""
     from diagnostic_msgs.msg import DiagnosticArray
 
     process = start("planner", params={"robot": "ur5"}, env=install(tmp_path))
@@ -351,8 +351,10 @@ def test_ends_while_planning(start, ros_node, number, tmp_path):
 
 
 def test_ends_while_executing(start, ros_node):
-    """Ctrl-C at the planner: the arm holds on its way, whoever waits gets an answer, and the
-    process ends."""
+    """The planner is interrupted with Ctrl-C during a motion.
+
+    The arm holds, waiting clients get an answer, and the process ends.
+    """
     start("sim_arm", params={"robot": "ur5"}, name="scaled_joint_trajectory_controller")
     process = start("planner", params={"srdf": "ur5", **PATIENT})
     arm = ArmClient(ros_node, "/scaled_joint_trajectory_controller")

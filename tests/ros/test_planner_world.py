@@ -1,5 +1,7 @@
-"""The planner's world over tf: a base that is elsewhere and moves, goals and scenes in it, goals in
-other frames."""
+"""World of the planner over tf: the base's pose, and goals and scenes in other frames.
+
+The base is away from the origin and moves.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,10 @@ def ur5():
 
 
 class Surroundings:
-    """Publishes where a UR5 is: its joints, again and again, and latched transforms, several
-    publishers of them."""
+    """Publisher of a UR5's surroundings: its joint states, repeatedly, and latched transforms.
+
+    The transforms come from several publishers.
+    """
 
     def __init__(self, node, model):
         from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -59,7 +63,7 @@ class Surroundings:
         self._thread.join()
 
     def place(self, parent, child, X):
-        """Say where a frame is, from now on."""
+        """Set the pose of a frame from now on."""
         from geometry_msgs.msg import TransformStamped
 
         if child not in self._publishers:
@@ -83,7 +87,7 @@ def around(ros_node, ur5):
 
 
 def reached(ur5, response):
-    """Where the tip is at the end of a plan, in the robot's root link."""
+    """Pose of the tip at the end of a plan, in the robot's root link."""
     assert response.error_code == ErrorCode.SUCCESS, response.message
     trajectory = trajectory_of(response)
     at = dict(zip(ur5.position_names, Q, strict=True))
@@ -109,8 +113,8 @@ def test_goals_scenes_and_marks_are_in_the_world(start, ros_node, around, ur5, t
         np.testing.assert_allclose(got, X_BG, rtol=0, atol=1e-4, err_msg=frame)
     assert "with its base at (1, 2, 0.5) in 'world', as tf says" in process.output()
 
-    # What stands around the tip at the goal is in the way there, and where the tip would be at the
-    # origin it is not.
+    # A block at the tip's goal is in collision. A block where the tip would be with the base at the
+    # origin is not.
     goal = {"goal_joint_names": list(ur5.position_names), "goal_positions": GOAL}
     size = (0.06, 0.06, 0.06)
     for X, code in ((X_WB @ X_BG, ErrorCode.GOAL_IN_COLLISION), (X_BG, ErrorCode.SUCCESS)):
@@ -146,7 +150,7 @@ def test_a_base_that_moves_is_followed_and_an_unknown_frame_is_refused(
 
     np.testing.assert_allclose(
         reached(ur5, plan(X_BG)), X_BG, rtol=0, atol=1e-4
-    )  # nobody says: at the origin
+    )  # without a transform, the base is at the origin
     for X in (X_WB, X_WM):
         around.place("world", "base_link", X)
 

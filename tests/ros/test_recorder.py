@@ -1,5 +1,4 @@
-"""recorder in a real process: it records what a real arm says and does, without loss, whatever ends
-it."""
+"""Recorder in a real process: records all messages of an arm without loss, however it ends."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ CONTROLLER = "scaled_joint_trajectory_controller"
 
 
 def swing(at, seconds=1.5):
-    """There and back, at rest at both ends, well inside the limits."""
+    """Motion to a position and back, at rest at both ends, well inside the limits."""
     way = np.array([0.0, 0.25, 0.5, 0.25, 0.0])[:, None] * np.array([1, -0.5, 0.8, 0.3, 0.5, -1.0])
     return Trajectory.from_waypoints(np.linspace(0, seconds, 5), at + way, position_names=UR_JOINTS)
 
@@ -38,7 +37,7 @@ def arm(start, ros_node):
 
 
 def recorder(start, tmp_path, **params):
-    """A recorder that hears the arm."""
+    """Start a recorder and wait until it receives the arm's states."""
     process = start("recorder", params={"bag": str(tmp_path / "bag"), **params})
     process.wait_output("hears /joint_states")
     process.wait_output("hears /robot_description")
@@ -46,8 +45,10 @@ def recorder(start, tmp_path, **params):
 
 
 def test_everything_that_the_arm_says_is_recorded(start, ros_node, arm, tmp_path):
-    """At 500 Hz: each state that another subscriber has heard is in the bag, bit for bit, in
-    order."""
+    """Each state that another subscriber received is in the bag, in order, bit for bit.
+
+    States are published at 500 Hz.
+    """
     from std_msgs.msg import Float64MultiArray
     from trajectory_msgs.msg import JointTrajectory
 
@@ -68,7 +69,7 @@ def test_everything_that_the_arm_says_is_recorded(start, ros_node, arm, tmp_path
     for values in commands:
         commander.publish(Float64MultiArray(data=values.tolist()))
     last = arm.fresh(500)
-    arm.fresh(250)  # on a busy machine the recorder may hear of a state later than this process
+    arm.fresh(250)  # on a busy machine the recorder may receive a state later than this process
     assert process.stop() == 0
     said = process.output()
     assert "/joint_states: " in said
@@ -89,7 +90,7 @@ def test_everything_that_the_arm_says_is_recorded(start, ros_node, arm, tmp_path
         order = [sample.names.index(name) for name in UR_JOINTS]
         assert np.array_equal(states.position[index[sample.stamp]], sample.position[order])
         assert np.array_equal(states.velocity[index[sample.stamp]], sample.velocity[order])
-    # No hole: as many in the bag as heard in between, and the arm's own steps of 2 ms.
+    # No hole: the bag has as many states as were received in between, in the arm's steps of 2 ms.
     assert index[last.stamp] - index[first.stamp] + 1 == len(heard)
 
     (recorded,) = bag.joint_trajectories()
@@ -100,18 +101,21 @@ def test_everything_that_the_arm_says_is_recorded(start, ros_node, arm, tmp_path
     assert "<robot" in bag.robot_description()
     assert bag.topics["/speed_scaling_state_broadcaster/speed_scaling"].count > 0
 
-    # Arm and recorder hear of it at about the same time; on a busy machine either may be late.
+    # Arm and recorder receive the trajectory at about the same time; on a busy machine either may
+    # be late.
     begun = fit_start(plan, states)
     assert abs(begun - recorded.time) < 1.0
-    # Stamps of a simulated arm are those of its control cycle; what is left is how they scatter on
-    # this machine.
+    # A simulated arm stamps its states with its control cycle. The error left is the scatter of
+    # these stamps on this machine.
     assert track(bag, plan, start=begun).rms_error.max() < 5e-3
     assert find_start(bag, plan, states) == recorded.time
 
 
 def test_an_action_is_found_in_the_states(start, ros_node, arm, tmp_path):
-    """Goals of an action are on no topic: when the plan began is found from the motion, and it was
-    followed exactly."""
+    """An action publishes no goals, so the start of the plan is found from the motion.
+
+    The arm followed the plan exactly.
+    """
     process = recorder(start, tmp_path)
     arm.fresh()
     plan = swing(arm.at())
@@ -121,8 +125,8 @@ def test_an_action_is_found_in_the_states(start, ros_node, arm, tmp_path):
     arm.fresh(100)
     assert process.stop(signal.SIGTERM) == 0
     tracking = track(Bag(tmp_path / "bag"), plan)
-    # Stamps of a simulated arm are those of its control cycle; what is left is how they scatter on
-    # this machine.
+    # A simulated arm stamps its states with its control cycle. The error left is the scatter of
+    # these stamps on this machine.
     assert tracking.rms_error.max() < 5e-3
 
 
@@ -152,7 +156,7 @@ def test_start_and_stop_by_service(start, ros_node, tmp_path):
     assert not answer.success
     assert "bag_2: exists already" in answer.message
     assert process.stop() == 0
-    # What was latched before is in the second one as well.
+    # The second recording has the latched messages, too.
     assert Bag(tmp_path / "bag_1").robot_description() == "<robot/>"
 
 
@@ -163,7 +167,7 @@ def test_a_killed_recorder_leaves_what_it_flushed(start, ros_node, arm, tmp_path
     process.wait()
     left = Bag(tmp_path / "bag.partial")
     assert left.truncated
-    # It is written every half a second, and two were recorded.
+    # The file is written every half a second, and the recording lasted for two of these periods.
     assert left.joint_states("/joint_states").time[-1] > 0.5
 
 

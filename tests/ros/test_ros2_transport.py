@@ -1,5 +1,7 @@
-"""`robosim stream --to ros2`: its options, what it says without ROS, and a whole run against
-sim_arm where rclpy is."""
+"""`robosim stream --to ros2`: options, behavior without ROS, and a run against sim_arm.
+
+The run needs rclpy.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ def test_bad_options_are_named(arguments, mode, text):
 
 
 def test_the_streamer_without_rclpy(monkeypatch, capsys):
-    """Its parameters can be read; running it says how to get ROS 2."""
+    """Its parameters can be read without rclpy; running it explains how to get ROS 2."""
     from robosim.ros.streamer import PARAMETERS, main
 
     assert main(["--help"]) == 0

@@ -1,5 +1,7 @@
-"""RosArm against a robot that the test plays itself: odd joint states, late answers, a server that
-goes away."""
+"""RosArm against a robot that the test controls.
+
+Odd joint states, late answers, and a server that goes away.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,10 @@ GOAL = Goal(
 
 
 class Robot:
-    """A driver as the test wants it: joint states by hand, an action whose answers wait for
-    `release`."""
+    """Driver controlled by the test.
+
+    Joint states are published by hand, and the answers of its action wait for `release`.
+    """
 
     def __init__(self, node, controller="scaled_joint_trajectory_controller"):
         from control_msgs.action import FollowJointTrajectory
@@ -77,7 +81,7 @@ class Robot:
             return self.Result(error_code=code, error_string=text)
 
         def pause():
-            """A future that is done a little later, so that nothing blocks."""
+            """Future that is done a little later, so that nothing blocks."""
             from rclpy.task import Future
 
             future = Future()
@@ -99,8 +103,10 @@ class Robot:
         )
 
     def publish(self, joints, velocity=(), stamp=None, **fields):
-        """A joint state with joints by name; its stamp is one more than the last, unless one is
-        given."""
+        """Publish a joint state with joints by name.
+
+        The default stamp is the last one plus one.
+        """
         from sensor_msgs.msg import JointState
 
         self.stamp += 1
@@ -128,7 +134,7 @@ def connect(domain, ros_node):
     arms = []
 
     def make(joints=JOINTS, **options):
-        # Nothing is required: this robot says little about itself, and that would be waited for.
+        # Nothing is required, since a RosArm would wait for status that this robot does not report.
         given = {"driver": UR, "requirements": Requirements(), **options}
         arms.append(RosArm(ros_node, joints, RosArmOptions(**given)))
         return arms[-1]
@@ -156,8 +162,8 @@ def test_states_are_matched_by_name(robot, arm):
     assert arm.state().joint_names == JOINTS
     assert arm.state().velocity.tolist() == [0.1, 0.2]
     assert 0 <= arm.clock() - arm.state().stamp < 10
-    # Someone else's joints on the same topic, a joint too few, and what does not fit: the state
-    # stays as it was.
+    # Joints of another robot on the same topic, a missing joint, and arrays of wrong sizes: the
+    # state stays as it was.
     robot.publish({"gripper": 9.0})
     robot.publish({"a": 5.0})
     robot.publish({"a": 5.0, "b": 5.0}, position=[5.0])
@@ -165,7 +171,7 @@ def test_states_are_matched_by_name(robot, arm):
     robot.publish({"a": 5.0, "b": 5.0}, name=["a", "a"])
     wait_for(lambda: arm.malformed == 3, "the malformed states to be counted")
     assert arm.state().position.tolist() == [1.0, 2.0]
-    # A stamp that stands still: the driver repeats itself, which is no news.
+    # A stamp that does not advance is a repetition by the driver, not a new state.
     old = arm.state()
     robot.publish({"a": 5.0, "b": 5.0}, stamp=robot.stamp - 5)
     robot.publish({"a": 6.0, "b": 6.0}, stamp=1)
@@ -181,7 +187,7 @@ def test_states_are_matched_by_name(robot, arm):
 
 
 def test_an_arm_that_is_closed_is_not_connected(robot, arm):
-    """Others in the executor's thread, as diagnostics, may still ask while all of it ends."""
+    """Other users in the executor's thread, as diagnostics, may call `status` during shutdown."""
     assert arm.status().connected
     arm.close()
     wait_for(lambda: not arm.status().connected, "it to look again")
@@ -223,7 +229,7 @@ def test_status(robot, arm):
 
 
 def test_a_status_that_stops_counts_no_more(robot, connect):
-    """A driver is a row: what is published again and again says nothing once it has stopped."""
+    """A status that is published periodically is not used once it has stopped."""
     from std_msgs.msg import Bool
 
     from robosim.ros.drivers import Driver, StatusTopic
@@ -288,14 +294,13 @@ def test_a_goal_that_is_aborted_rejected_or_cancelled(robot, arm):
     robot.release.clear()
     for stop in (lambda handle: handle.cancel(), lambda handle: arm.stop()):
         handle = arm.send(GOAL)
-        stop(handle)  # before it is accepted, or just after
+        stop(handle)  # before the goal is accepted, or just after
         wait_for(lambda h=handle: h.result is not None, "the goal to be cancelled")
         assert handle.result.status is GoalStatus.CANCELED
 
 
 def hold_goals(waitable):
-    """What an action's client or server hears of new goals from now on is not given to it, but put
-    in this list."""
+    """Withhold new goals' messages from an action client or server; return the list of them."""
     take, held = waitable.take_data, []
 
     def take_others():
@@ -310,14 +315,14 @@ def hold_goals(waitable):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    """Silence counts after a tenth of the time."""
+    """Silence counts after a tenth of the usual time."""
     from robosim.ros import action_goal
 
     monkeypatch.setattr(action_goal, "_ASK", 0.1)
 
 
 def test_an_acceptance_that_is_lost(robot, arm, impatient):
-    """A server drops its answer where it has not discovered the client yet, and begins."""
+    """A server that has not discovered the client yet drops its answer, and begins the goal."""
     held = hold_goals(arm._clients[arm.controller])
     for n, (answer, ended) in enumerate(
         (("succeed", GoalStatus.SUCCEEDED), ("abort", GoalStatus.ABORTED)), 1
@@ -340,8 +345,7 @@ def test_an_acceptance_that_is_lost(robot, arm, impatient):
 
 
 class Unheard:
-    """A server's part in the middleware, which has not discovered the client yet: no acceptance can
-    be sent."""
+    """Server handle that has not discovered the client yet, so that no acceptance can be sent."""
 
     def __init__(self, handle):
         self._handle = handle
@@ -362,7 +366,7 @@ class Unheard:
 
 
 def test_a_goal_that_is_executed_without_an_answer_is_not_given_up(robot, arm, impatient):
-    """However long it takes, and without any feedback: the server's status tells."""
+    """A goal may take any time, without feedback: the server's status shows that it runs."""
     hold_goals(arm._clients[arm.controller])
     handle = arm.send(GOAL)
     wait_for(lambda: handle.status is GoalStatus.EXECUTING, "the status")
@@ -375,7 +379,7 @@ def test_a_goal_that_is_executed_without_an_answer_is_not_given_up(robot, arm, i
 
 
 def test_a_goal_whose_acceptance_could_not_be_sent_is_given_up(robot, arm, monkeypatch, impatient):
-    """By rclpy's server, which knows it from then on and does not execute it."""
+    """From then on rclpy's server knows the goal, but does not execute it."""
     monkeypatch.setattr(robot.server, "_handle", Unheard(robot.server._handle))
     handle = arm.send(GOAL)
     wait_for(lambda: handle.result is not None, "the goal to be given up")
@@ -400,7 +404,7 @@ def test_a_goal_whose_acceptance_could_not_be_sent_is_executed_by_our_servers(
     robot.release.set()
     wait_for(lambda: handle.result is not None, "the result")
     assert (handle.result.status, handle.result.error_string) == (GoalStatus.SUCCEEDED, "there")
-    # One that is refused is not.
+    # A refused goal is not executed.
     robot.accept = False
     refused = arm.send(GOAL)
     wait_for(lambda: len(robot.goals) == 2, "the second goal")
@@ -410,7 +414,7 @@ def test_a_goal_whose_acceptance_could_not_be_sent_is_executed_by_our_servers(
 
 
 def test_a_goal_that_comes_late(robot, arm, impatient):
-    """The server does not know it when it is asked for it, and accepts it then."""
+    """The server does not know the goal when the client inquires, and accepts it afterwards."""
     held = hold_goals(robot.server)
     handle = arm.send(GOAL)
     wait_for(lambda: handle._silences >= 2, "the goal to be asked for")
@@ -424,7 +428,7 @@ def test_a_goal_that_comes_late(robot, arm, impatient):
 
 
 def test_a_goal_that_does_not_come(robot, arm, impatient):
-    """It is given up; should it come after all, it must not move the arm."""
+    """The goal is given up; if it arrives after all, it must not move the arm."""
     held = hold_goals(robot.server)
     handle = arm.send(GOAL)
     wait_for(lambda: handle.result is not None, "the goal to be given up")
@@ -439,8 +443,7 @@ def test_a_goal_that_does_not_come(robot, arm, impatient):
 
 
 def test_names_and_stamps_on_the_wire(robot, connect):
-    """The prefix goes on trajectories and tolerances and comes off states; a stamp is on ROS's
-    clock."""
+    """Trajectories and tolerances get the prefix, states lose it; stamps are of ROS's clock."""
     arm = connect(tf_prefix="left_")
     wait_for(lambda: robot.states.get_subscription_count() > 0, "the arm to listen")
     robot.publish({"left_b": 0.2, "left_a": 0.1})
@@ -525,8 +528,10 @@ def test_set_points(robot, connect):
     ],
 )
 def test_controllers_are_found_by_their_action(domain, connect, interface, controller):
-    """The plain one where there is no scaled one; the passthrough controller takes a goal as the
-    others do."""
+    """The plain controller is found if there is no scaled one.
+
+    The passthrough controller takes goals like the others.
+    """
     with spinning_node("robot", domain) as node:
         robot = Robot(node, controller)
         arm = connect(interface=interface)

@@ -1,5 +1,7 @@
-"""sim_arm in a real process, seen by a real client: its action and topics are those of the
-trajectory controller."""
+"""The sim_arm node in a real process, with a real client.
+
+Its action and topics are those of the trajectory controller.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,7 @@ NS = 10**9
 
 @pytest.fixture(scope="module")
 def arms(tmp_path_factory):
-    """A UR5e at 500 Hz as its driver names it, a UR5 at 125 Hz as Humble has it, and one with
-    masses."""
+    """A UR5e at 500 Hz with its driver's names, a UR5 at 125 Hz as in Humble, one with masses."""
     kinds = {
         "jazzy": {"params": {"robot": "ur5e"}, "name": CONTROLLER[1:]},
         "humble": {"params": {"distribution": "humble"}, "namespace": "/humble"},
@@ -56,7 +57,7 @@ def arm(arms):
 
 @pytest.fixture
 def said(arms):
-    """What the UR5e's process prints during the test."""
+    """Output of the UR5e's process during the test."""
     return log_since_now(arms["jazzy"].process)
 
 
@@ -68,8 +69,7 @@ def rest(time: float, position) -> JointTrajectoryPoint:
     return JointTrajectoryPoint(time, positions=position, velocities=np.zeros(len(position)))
 
 
-# -- The action
-# ----------------------------------------------------------------------------------------------
+# -- The action ------------------------------------------------------------------------------------
 
 
 def test_a_goal_is_followed_to_its_end_with_feedback(arm):
@@ -161,7 +161,7 @@ def test_a_goal_in_the_past_is_rejected_and_one_in_the_future_arrives_in_time(ar
     assert not arm.offer(goal).accepted
     wait_for(lambda: "before now" in said(), "the reason")
 
-    # As in ros2_control the way to the first point begins at once, and takes until that point's
+    # As in ros2_control, the motion to the first point begins at once and ends at that point's
     # time.
     target = arm.wait_still() + 0.1
     goal = messages.goal_message(point_to_point(target, 0.2))
@@ -171,8 +171,8 @@ def test_a_goal_in_the_past_is_rejected_and_one_in_the_future_arrives_in_time(ar
     assert arm.outcome(arm.send(goal)).status == SUCCEEDED
     arm.wait_at(target)
     there = [s.stamp for s in arm.samples[begin:] if np.abs(s.position - target).max() < 1e-9]
-    # The clocks of the arm and of ROS are read one after the other, by a thread that may be put to
-    # sleep in between.
+    # The clocks of the arm and of ROS are read one after the other, by a thread that may be
+    # suspended in between.
     assert abs(there[0] - (start + NS // 5)) < NS // 10
 
 
@@ -193,11 +193,11 @@ def test_eight_goals_at_once_each_have_their_result(arm):
     goals = [
         messages.goal_message(point_to_point(HOME + rng.uniform(-0.2, 0.2, N), 0.4))
         for _ in range(8)
-    ]  # services queue ten
+    ]  # services queue ten requests
     answers = asked(arm.node, lambda: [arm.action.send_goal_async(goal) for goal in goals])
     wait_for(lambda: all(answer.done() for answer in answers), "all answers")
     outcomes = [arm.outcome(answer.result()) for answer in answers]
-    # They may come in any order; the last to come is the one that is followed.
+    # The goals may arrive in any order; the last one to arrive is followed.
     assert sorted(outcome.status for outcome in outcomes) == [SUCCEEDED] + [ABORTED] * 7
     assert {outcome.code for outcome in outcomes if outcome.status == ABORTED} == {-1}
     assert largest_step(arm.samples[begin:]) <= SPEED * 0.002 * (1 + 1e-9)
@@ -231,7 +231,7 @@ def test_a_path_tolerance_that_is_violated_aborts_and_holds(arms):
     outcome = arm.outcome(arm.send(strict))
     assert (outcome.status, outcome.code) == (ABORTED, -4)
     assert "shoulder_pan_joint" in outcome.text or "path" in outcome.text.lower()
-    # Tolerance -1: no limit, and the same motion is fine.
+    # Tolerance -1 means no limit: the same motion succeeds.
     free = replace(goal, path_tolerance=tuple(JointTolerance(name, -1.0) for name in UR_JOINTS))
     assert arm.outcome(arm.send(free)).status == SUCCEEDED
 
@@ -248,8 +248,7 @@ def test_a_goal_tolerance_that_is_not_met_in_time_aborts(arms):
     assert (outcome.status, outcome.code) == (ABORTED, -5)
 
 
-# -- Lifecycle
-# -----------------------------------------------------------------------------------------------
+# -- Lifecycle -------------------------------------------------------------------------------------
 
 
 def test_deactivation_aborts_refuses_and_keeps_telling_the_state(arm, said):
@@ -268,12 +267,11 @@ def test_deactivation_aborts_refuses_and_keeps_telling_the_state(arm, said):
 
     assert arm.change_state(ACTIVATE)
     arm.fresh(10)
-    np.testing.assert_allclose(arm.at(), held, atol=1e-12)  # activation does not move it
+    np.testing.assert_allclose(arm.at(), held, atol=1e-12)  # activation does not move the arm
     assert arm.outcome(arm.send(point_to_point(HOME, 0.5))).status == SUCCEEDED
 
 
-# -- The topic
-# -----------------------------------------------------------------------------------------------
+# -- The topic -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -299,7 +297,7 @@ def test_a_wrong_trajectory_by_topic_is_refused(arm, said, publish):
     for _ in range(3):
         publish(trajectory(rest(0.3, HOME), joints=(*UR_JOINTS[:5], "tail_joint")))
     arm.fresh(5)
-    assert said().count("tail_joint") == 1  # the same again is no news
+    assert said().count("tail_joint") == 1  # repetitions are not logged
     np.testing.assert_array_equal(arm.at(), before)
 
 

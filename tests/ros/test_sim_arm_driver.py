@@ -1,5 +1,7 @@
-"""sim_arm as a stand-in for a robot with its driver: states, description, transforms, scaling,
-stops, streams."""
+"""The sim_arm node in place of a robot with its driver.
+
+States, description, transforms, speed scaling, stops and streams of set points.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,10 @@ LEFT = tuple(f"left_{name}" for name in UR_JOINTS)
 
 @pytest.fixture(scope="module")
 def arms(tmp_path_factory):
-    """A UR5; a UR5e in a namespace, with a prefix, another joint order and a renamed topic; a UR5
-    with a gripper."""
+    """A UR5, a UR5e with other names, and a UR5 with a gripper.
+
+    The UR5e has a namespace, a prefix, another joint order and a renamed topic.
+    """
     order = [LEFT[i] for i in (2, 0, 1, 5, 4, 3)]
     kinds = {
         "cb3": {},
@@ -58,8 +62,8 @@ def arms(tmp_path_factory):
             "namespace": "/left",
             "remap": {"joint_states": "states"},
         },
-        # Its links have the same names as those of the first: /tf, which has no namespace, is for
-        # one of them.
+        # Its links have the same names as the links of the first arm. /tf has no namespace, so only
+        # one of the arms can use it.
         "gripper": {
             "params": {"robot": "ur5_gripper", "rate": 100.0, "publish_tf": False},
             "namespace": "/gripper",
@@ -81,7 +85,7 @@ def said(arms):
 
 @pytest.fixture
 def listen(arm):
-    """`listen(type, topic, qos)`: the list that arriving messages are put into."""
+    """`listen(type, topic, qos)`: the list that collects arriving messages."""
     subscriptions = []
 
     def begin(kind, topic, qos=10):
@@ -94,8 +98,7 @@ def listen(arm):
         in_executor(arm.node, partial(arm.node.destroy_subscription, subscription))
 
 
-# -- States
-# --------------------------------------------------------------------------------------------------
+# -- States ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("kind", "rate"), [("cb3", 125), ("left", 500), ("gripper", 100)])
@@ -105,9 +108,9 @@ def test_states_come_at_the_rate_in_order_and_without_holes(arms, kind, rate):
     wait_for(lambda: len(client.samples) >= begin + rate, "a second of states")
     stamps = np.array([s.stamp for s in client.samples[begin:]])
     periods = np.diff(stamps) * rate / 1e9
-    # Stamps lie on the grid of the loop, up to the slew of the clock; a hole would be a whole
-    # period more. What the loop itself says that it has left out, after a stall of this machine, is
-    # no loss.
+    # Stamps lie on the grid of the loop, up to slewing of the clock. A hole would be one whole
+    # period more. Periods that the loop reports as missing, after a stall of this machine, are not
+    # counted as lost.
     assert (periods > 0.9).all()
     assert (periods > 1.1).sum() <= process.output().count("are missing")
     assert np.median(periods) == pytest.approx(1, abs=0.01)
@@ -237,8 +240,7 @@ def test_diagnostics_tell_of_loop_controller_and_robot(arm, listen):
     assert float(loop["rate [Hz]"]) == 125
 
 
-# -- Speed scaling
-# -------------------------------------------------------------------------------------------
+# -- Speed scaling ---------------------------------------------------------------------------------
 
 
 def test_speed_scaling_slows_pauses_and_resumes_a_motion(arm, listen):
@@ -281,8 +283,7 @@ def test_a_slider_beyond_its_range_is_refused(arm):
     assert not result.successful
 
 
-# -- Stops
-# --------------------------------------------------------------------------------------------------
+# -- Stops -----------------------------------------------------------------------------------------
 
 
 def test_a_stopped_program_aborts_refuses_and_goes_on_after_play(arm, said, listen):
@@ -342,13 +343,12 @@ def test_the_list_of_controllers_says_which_are_active(arm):
     assert states()["sim_arm"] == "active"
 
 
-# -- Streams of set points
-# -----------------------------------------------------------------------------------
+# -- Streams of set points -------------------------------------------------------------------------
 
 
 @pytest.fixture
 def command(arm):
-    """Sends a set point."""
+    """`command(position)`: publish a set point."""
     from std_msgs.msg import Float64MultiArray
 
     publisher = arm.node.create_publisher(Float64MultiArray, f"/{names.FORWARD_COMMANDS}", 1)
@@ -378,7 +378,7 @@ def test_set_points_are_followed_and_the_arm_holds_when_they_stop(arm, said, com
     assert 0.02 < held[0] - start[0] <= 0.12 + 1e-9
     np.testing.assert_array_equal(held[1:], start[1:])
     assert largest_step(arm.samples[begin:]) <= SPEED / 125 * (1 + 1e-9)
-    # And the trajectory controller takes over from there.
+    # The trajectory controller takes over from there.
     assert arm.outcome(arm.send(point_to_point(HOME, 0.5))).status == SUCCEEDED
 
 
@@ -407,17 +407,16 @@ def test_a_set_point_that_is_none_is_refused(arm, said, command, data, says):
     wait_for(lambda: re.search(f"set point refused: .*{says}", said()), "the reason")
     arm.fresh(5)
     np.testing.assert_array_equal(arm.at(), before)
-    command(before)  # a good one, so that the next refusal is told again
+    command(before)  # a valid set point, so that the next refusal is logged again
     wait_for(lambda: "no set point for" in said(), "the good one to be taken")
 
 
-# -- Lifecycle
-# ------------------------------------------------------------------------------------------------
+# -- Lifecycle -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("transition", [ACTIVATE, CONFIGURE, 99])
 def test_a_transition_that_is_not_possible_is_refused(arms, transition):
-    """And the node lives; what is asked for again is no other state."""
+    """The node keeps working; a request for the present state is refused, too."""
     arm, said = arms["gripper"].client, log_since_now(arms["gripper"].process)
     assert not arm.change_state(transition)
     wait_for(

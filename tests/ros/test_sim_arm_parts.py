@@ -1,5 +1,4 @@
-"""The parts of sim_arm that need no ROS: the robot and arm that the parameters ask for, the control
-thread."""
+"""Parts of sim_arm that need no ROS: the robot and the arm, and the control thread."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from .harness.waiting import wait_for
 
 
 def values(**given):
-    """What `declare` would give."""
+    """Values of parameters as returned by `declare`."""
     defaults = {p.attribute: p.default for p in PARAMETERS}
     assert set(given) <= set(defaults)
     checked = {p.attribute: p.check(given[p.attribute]) for p in PARAMETERS if p.attribute in given}
@@ -35,8 +34,7 @@ def arm_of(**given):
     return make_arm(asked, read_robot(asked).model, 0.0, lambda event: None)
 
 
-# -- Descriptions
-# --------------------------------------------------------------------------------------------
+# -- Descriptions ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("robot", ["ur5", "ur5e", "ur5_gripper", "panda"])
@@ -57,7 +55,7 @@ def test_a_prefix_changes_names_and_nothing_else(robot):
         np.testing.assert_array_equal(
             model.frame_pose(q, f"left_{link}"), plain.frame_pose(q, link)
         )
-    # The texts alone say the same to whoever reads them.
+    # The texts alone describe the same robot.
     again = load_robot(made.urdf, srdf=made.srdf or False)
     assert again.link_names == model.link_names
 
@@ -89,8 +87,8 @@ def test_xacro_arguments_are_passed_on(tmp_path):
         read_robot(values(robot=str(tmp_path / "rod.urdf.xacro"), xacro_arguments=["tip=hand"]))
 
 
-# -- The arm that the parameters ask for
-# ---------------------------------------------------------------------
+# -- The arm that the parameters specify
+# -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -181,12 +179,11 @@ def test_the_arm_waits_for_activation_and_has_the_controllers_parameters():
     assert arm.status().safety_mode is SafetyMode.PROTECTIVE_STOP
 
 
-# -- The control thread, in real time
-# ------------------------------------------------------------------------
+# -- The control thread, in real time --------------------------------------------------------------
 
 
 class RosClock:
-    """What the thread needs of rclpy's clock: the system's time, off by what one sets."""
+    """Part of rclpy's clock that the thread needs: the system's time plus a chosen offset."""
 
     ros_time_is_active = False
 
@@ -198,7 +195,7 @@ class RosClock:
 
 
 class Control:
-    """A control thread and what it has said."""
+    """Control thread with a record of its stamps and messages."""
 
     def __init__(self, rate=200.0, on_period=None):
         self.clock, self.stamps, self.jumps, self.failures = RosClock(), [], [], []
@@ -218,7 +215,7 @@ class Control:
         self.thread.stop()
 
     def live(self, count):
-        """Return when it has run so many periods more."""
+        """Return when the thread has run `count` more periods."""
         seen = len(self.stamps)
         wait_for(lambda: len(self.stamps) >= seen + count, "periods")
 
@@ -226,7 +223,7 @@ class Control:
 def test_stamps_are_whole_periods_apart_and_near_the_ros_clock():
     with Control() as control:
         control.live(100)
-        control.clock.offset += 40_000_000  # slewed: less than what counts as set
+        control.clock.offset += 40_000_000  # slewed: below the threshold of a clock that was set
         control.live(100)
         ahead = control.clock.now().nanoseconds - control.stamps[-1]
     gaps = np.diff(control.stamps)
@@ -237,7 +234,7 @@ def test_stamps_are_whole_periods_apart_and_near_the_ros_clock():
 
 
 def test_setting_the_ros_clock_moves_the_stamps_and_no_period_more_is_run():
-    begin = time.monotonic()  # of all periods, as stalls are made up for
+    begin = time.monotonic()  # of all periods, since stalls are caught up
     with Control() as control:
         control.live(20)
         control.clock.offset += 1000 * 10**9
@@ -261,7 +258,7 @@ def test_a_stall_is_made_up_for_without_holes_and_a_long_one_is_not():
         if stalls:
             time.sleep(stalls.pop())  # the stall itself
 
-    control = Control(on_period=period)  # before its thread begins, which looks at it
+    control = Control(on_period=period)  # before its thread begins, which uses it
     with control:
         for pause in (0.2, 1.5):
             stalls.append(pause)
@@ -269,7 +266,7 @@ def test_a_stall_is_made_up_for_without_holes_and_a_long_one_is_not():
             control.live(50)
     assert not control.failures
     holes = np.diff(control.stamps) > 1.1 * 5_000_000
-    assert len(control.jumps) >= 1  # for the second; this machine may stall by itself
+    assert len(control.jumps) >= 1  # for the second stall; this machine may stall by itself
     assert holes.sum() == len(control.jumps)
     assert "are missing" in control.jumps[0]
 

@@ -1,4 +1,4 @@
-"""sim_arm's process: how it begins and ends, and what it makes of simulated time."""
+"""The process of sim_arm: startup, shutdown, and simulated time."""
 
 from __future__ import annotations
 
@@ -88,8 +88,7 @@ def test_without_autostart_a_bad_robot_fails_to_configure_and_the_node_lives(sta
     assert process.stop() == 0
 
 
-# -- Simulated time
-# ------------------------------------------------------------------------------------------
+# -- Simulated time --------------------------------------------------------------------------------
 
 
 def test_simulated_time_drives_the_arm_and_its_jumps_do_not(start, ros_node):
@@ -113,15 +112,14 @@ def test_simulated_time_drives_the_arm_and_its_jumps_do_not(start, ros_node):
             time.sleep(0.002)  # the clock's rate: five times real time
 
     def catch_up():
-        """Wait until the arm has lived through all the time that has been told: it may be slower
-        than this."""
+        """Wait until the arm has caught up with the published time, since it may be slower."""
         wait_for(
             lambda: tell_time() or arm.samples[-1].stamp >= now - 10_000_000,
             "the states to catch up",
         )
 
     def reaches(condition, what):
-        """Let time pass until it is so."""
+        """Let time pass until the condition is true."""
 
         def so():
             advance(0.05)
@@ -133,18 +131,18 @@ def test_simulated_time_drives_the_arm_and_its_jumps_do_not(start, ros_node):
     arm = ArmClient(ros_node, "/sim_arm", while_waiting=lambda: advance(0.05))
     catch_up()
 
-    # Nothing moves while time stands still, and a goal is followed as time goes on.
+    # Nothing moves while time stands still, and a goal is followed as time passes.
     handle = arm.send(point_to_point(arm.at() + 0.5, 1.0))
-    arm.set_parameters({})  # a question and its answer: real time passes
+    arm.set_parameters({})  # a request and its answer: real time passes
     assert arm.samples[-1].stamp <= now
     advance(0.5)
     catch_up()
     assert set(np.diff([sample.stamp for sample in arm.samples])) == {10_000_000}
     middle = arm.samples[-1].position[0]
-    # Half way in the middle of the time, but for two periods at 0.94 rad/s.
+    # Half of the motion at half of the time, up to two periods at 0.94 rad/s.
     assert abs(middle - HOME[0] - 0.25) < 0.02
 
-    # Forward by a minute: no more than one sample's motion, and it is said.
+    # Forward by a minute: the arm moves by no more than one sample's motion, and reports the jump.
     now += 60 * 10**9
     advance(0.02)
     process.wait_output("s are missing; the arm goes on from where it is")
@@ -161,7 +159,7 @@ def test_simulated_time_drives_the_arm_and_its_jumps_do_not(start, ros_node):
 
     reaches(lambda: arm.samples[-1].position[0] - HOME[0] > 0.5 - 1e-9, "the goal")
     assert arm.outcome(handle).status == SUCCEEDED
-    # And on to real time while it runs.
+    # Change to real time at run time.
     assert arm.set_parameters({"use_sim_time": False})[0].successful
     arm.fresh(10)
     assert largest_step(arm.samples) <= SPEED * 0.01 * (1 + 1e-9)

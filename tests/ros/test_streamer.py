@@ -23,12 +23,12 @@ from .harness.waiting import wait_for
 
 START = np.array([0.3, -1.2, 1.0, -1.0, -1.2, 0.2])
 AWAY = START + 0.4
-ONE_SAMPLE = SPEED[0] / 125 + 1e-12  # of motion [rad]; rounding of the difference of two positions
+ONE_SAMPLE = SPEED[0] / 125 + 1e-12  # [rad], plus rounding of a difference of two positions
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
-    """A UR5 under the driver's names."""
+    """A UR5 with the driver's names."""
     kinds = {
         "ur5": {
             "params": {"robot": "ur5", "initial_positions": START.tolist()},
@@ -47,16 +47,16 @@ def arm(running):
 
 @pytest.fixture
 def plan(arm):
-    """From where the arm stands to where it does not."""
+    """Motion from the arm's position to another one."""
     at = arm.at()
     return rest_to_rest(at, AWAY if np.abs(at - AWAY).max() > 0.2 else START, 1.0)
 
 
 @pytest.fixture(scope="module")
 def server(running, tmp_path_factory):
-    """A streamer that stays, for this module's tests to share."""
+    """A streamer that keeps running, shared by the tests of this module."""
     folder = tmp_path_factory.mktemp("server")
-    # A second without a state is no fault of an arm whose processor others use too.
+    # An arm on a busy processor may publish no state for a second without a fault.
     command = node_command("streamer", params={"profile": "ur", "watchdog": 1.0}, folder=folder)
     process = Process("server", command, folder / "log", folder, os.environ)
     try:
@@ -70,7 +70,7 @@ def server(running, tmp_path_factory):
 
 @pytest.fixture
 def stream(running, tmp_path):
-    """`stream(plan, **parameters)`: a streamer that is to send a plan and end."""
+    """`stream(plan, **parameters)`: a streamer that sends one plan and ends."""
     processes = []
 
     def begin(plan, **params):
@@ -109,8 +109,10 @@ def test_a_stale_start_is_refused(arm, plan, stream):
 
 
 def test_control_c_holds(arm, plan, stream):
-    """The arm stops on its way; the exit code and the last status, which arrives, say that the plan
-    is not done."""
+    """The arm stops during the motion; exit code and last status report an unfinished plan.
+
+    The last status arrives before the process ends.
+    """
     from rclpy.qos import DurabilityPolicy, QoSProfile
     from std_msgs.msg import String
 
@@ -129,7 +131,7 @@ def test_control_c_holds(arm, plan, stream):
     wait_for(lambda: said[-1].startswith("stopped: "), "the last status")
     assert "stopped: asked to stop" in process.output()
     still = arm.wait_still()
-    # A controller that gives up holds where the arm was measured last.
+    # A controller that aborts holds the position measured last.
     assert 0.01 < np.abs(still - begin).max() < 0.35
     assert largest_step(arm.samples[seen:]) <= ONE_SAMPLE
 
@@ -168,7 +170,7 @@ def test_a_streamer_that_stays(arm, server, plan):
 
 
 def test_diagnostics(arm, server, plan):
-    """What the arm says of itself, and how the last stream went."""
+    """Diagnostics report the arm's status and the result of the last stream."""
     from diagnostic_msgs.msg import DiagnosticArray
 
     seen = {}
@@ -259,11 +261,12 @@ def test_refused_with_a_reason(arm, server, plan, case):
 
 
 def refused_at_last(server, plan, text):
-    """The reason, once the streamer has heard of what was just done to the arm."""
+    """Repeat a plan until the streamer refuses it because of the arm's changed status."""
 
     def refused():
         answer = server.send(plan)
-        # Taken before it has heard, a trajectory is given up when it hears, or by the controller.
+        # A trajectory accepted before the streamer has received the status is ended when it
+        # arrives, or by the controller.
         assert answer.startswith(("refused: ", "held: ", "aborted: ")), answer
         return answer if answer.startswith("refused: ") and text in answer else None
 
@@ -299,12 +302,12 @@ def test_a_motion_that_is_ended(arm, server, plan, cause):
     else:
         assert arm.trigger("streamer/stop").success
     answer = server.end(before)
-    # Whoever is first says it: the controller that gives up, or the streamer that sees why.
+    # The reason comes from the first to notice: the controller that aborts, or the streamer.
     assert answer.startswith(
         "stopped: asked to stop" if cause == "stop service" else ("aborted: ", "held: ")
     )
     still = arm.wait_still()
-    # A controller that gives up holds where the arm was measured last.
+    # A controller that aborts holds the position measured last.
     assert 0.01 < np.abs(still - begin).max() < 0.35
     assert largest_step(arm.samples[seen:]) <= ONE_SAMPLE
     if cause == "protective stop":
@@ -325,7 +328,7 @@ def test_one_at_a_time(arm, server, plan):
 
 
 def test_speed_scaling(arm, server, plan):
-    """1, 0.3, 0, 1: slower, still, and to the end."""
+    """Scaling 1, 0.3, 0, 1: the arm slows down, stands still, and moves to the end."""
     seen, begin = len(arm.samples), arm.at()
     before = server.begin(plan.scale(3.0))
     wait_for(lambda: np.abs(arm.at() - begin).max() > 0.02, "the arm to move")
@@ -342,8 +345,7 @@ def test_speed_scaling(arm, server, plan):
 
 
 def test_an_arm_that_dies_and_comes_back(start, ros_node, wait_for):
-    """The streamer holds when states stop, and goes on with the arm that comes back, from where
-    that is."""
+    """The streamer holds when states stop; it continues with the returned arm from its position."""
     from .harness.arm import ArmClient
 
     def begin():
@@ -367,7 +369,7 @@ def test_an_arm_that_dies_and_comes_back(start, ros_node, wait_for):
 
     def done():
         answer = server.send(rest_to_rest(client.wait_still(), AWAY, 1.0))
-        # At first it may still go by what the old arm said of its controllers, and miss the next
+        # At first the streamer may still use the old arm's list of controllers, and miss the next
         # answer.
         assert answer.startswith(("finished", "refused", "held: the arm does not say")), answer
         return answer.startswith("finished")

@@ -1,5 +1,7 @@
-"""A streamer and an arm on simulated time: paused, jumping back and ahead, and ended while it
-stands still."""
+"""A streamer and an arm on simulated time, which pauses and jumps back and ahead.
+
+One test ends the streamer while time stands still.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from .harness.sim_clock import SimClock
 from .harness.streamer import SPEED, StreamerClient, rest_to_rest, save
 
 START = np.array([0.3, -1.2, 1.0, -1.0, -1.2, 0.2])
-ONE_SAMPLE = SPEED[0] / 125 + 1e-12  # of motion [rad]; rounding of the difference of two positions
+ONE_SAMPLE = SPEED[0] / 125 + 1e-12  # [rad], plus rounding of a difference of two positions
 
 
 @pytest.fixture
@@ -48,7 +50,8 @@ def test_simulated_time_pauses_and_jumps(start, ros_node, time, arm, wait_for):
     time.resume()
     wait_for(lambda: np.abs(arm.at() - standing).max() > 0.02, "the arm to go on after a jump back")
     time.jump(500.0)
-    # Ahead, the last state is suddenly old: it holds, and says why; unless a new one is seen first.
+    # After a jump ahead the last state is suddenly old: the streamer holds and reports why, unless
+    # it receives a newer state first.
     assert server.end(before).startswith(("held: ", "finished: "))
     assert largest_step(arm.samples[seen:]) <= ONE_SAMPLE
     on = rest_to_rest(still(arm, wait_for), START + 0.4, 1.0)
@@ -56,7 +59,7 @@ def test_simulated_time_pauses_and_jumps(start, ros_node, time, arm, wait_for):
 
 
 def still(arm, wait_for):
-    """Where it is once twenty states in a row that came from now on are the same."""
+    """Wait until twenty states in a row, received from now on, are equal; return the position."""
     seen = len(arm.samples)
 
     def same():
@@ -68,8 +71,10 @@ def still(arm, wait_for):
 
 
 def arm_stands(arm, time, wait_for):
-    """Return the arm's position once it has lived through all time before the pause: no state comes
-    any more."""
+    """Wait until the arm has caught up with the paused time; return its position.
+
+    No state arrives after that.
+    """
     last = time.now - round(1e9 / 125)
     wait_for(lambda: arm.samples[-1].stamp > last, "the states to catch up")
     return arm.at()

@@ -1,5 +1,7 @@
-"""The streamer in a real process, sending set points to arms in others: at 125 Hz, and at 500 Hz
-with a prefix."""
+"""The streamer in a real process, sending set points to arms in other processes.
+
+One arm takes set points at 125 Hz, the other at 500 Hz with a prefix.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,9 @@ KINDS = {
     },
 }
 RATES = {"cb3": 125, "e": 500}
-# 1e-12: rounding of the difference of two positions.
+# The 1e-12 are for rounding of the difference of two positions.
 ONE_SAMPLE = {kind: SPEED[0] / rate + 1e-12 for kind, rate in RATES.items()}
-# A second without a state is no fault of an arm whose processor others use too.
+# An arm on a busy processor may publish no state for a second without a fault.
 STREAMERS = {
     "cb3": {"params": {"interface": "forward_position", "profile": "ur", "watchdog": 1.0}},
     "e": {
@@ -52,14 +54,16 @@ STREAMERS = {
 
 @pytest.fixture(scope="module", params=["cb3", "e"])
 def kind(request):
-    """The one arm that is there: both at once, each with its streamer, may ask for more than two
-    processors."""
+    """Kind of the only arm that runs.
+
+    Both arms at once, each with its streamer, may need more than two processors.
+    """
     return request.param
 
 
 @pytest.fixture(scope="module")
 def running(kind, tmp_path_factory):
-    """An arm's client, and the one of a streamer that stays."""
+    """Client of an arm, and client of a streamer that keeps running."""
     folder = tmp_path_factory.mktemp(f"streamer-{kind}")
     with running_arms(folder, {kind: KINDS[kind]}) as arms:
         client = arms[kind].client
@@ -81,8 +85,11 @@ def joints(kind):
 
 @pytest.fixture
 def arm(running, joints):
-    """The arm, standing still and ready to move, whatever a test before this has left behind: what
-    is so already, as an active controller, refuses to become it."""
+    """The arm at rest and ready to move, whatever the previous test has left behind.
+
+    Transitions to a present state, such as activation of an active controller, are refused and
+    ignored.
+    """
     client, streamer = running
     streamer.process.resume()
     client.trigger("streamer/stop")
@@ -101,13 +108,13 @@ def server(running):
 
 @pytest.fixture
 def plan(arm, joints):
-    """From where the arm stands to where it does not; the streamer's names have no prefix."""
+    """Motion from the arm's position to another one; the names have no prefix."""
     at = arm.at(joints)
     return rest_to_rest(at, AWAY if np.abs(at - AWAY).max() > 0.2 else START, 1.0)
 
 
 def test_to_the_end(arm, server, plan, joints, kind):
-    """All set points in order: every joint goes one way only, on the straight line of the plan."""
+    """Every joint moves monotonically, on the straight line of the plan."""
     seen = len(arm.samples)
     assert server.send(plan) == "finished: at rest within 0.02 of the goal"
     assert np.allclose(arm.wait_still(joints), plan.position(1.0), rtol=0, atol=1e-4)
@@ -115,7 +122,8 @@ def test_to_the_end(arm, server, plan, joints, kind):
     positions = np.array([sample.position[index] for sample in arm.samples[seen:]])
     way = np.sign(plan.position(1.0) - plan.position(0.0))
     assert (np.diff(positions, axis=0) * way >= 0).all()
-    # All joints have the same way to go. 1e-6: what the messages' interpolation leaves.
+    # All joints move by the same amount. The 1e-6 are for interpolation between the message's
+    # points.
     assert np.ptp(positions - plan.position(0.0), axis=1).max() < 1e-6
     assert largest_step(arm.samples[seen:]) <= ONE_SAMPLE[kind]
     server.process.wait_output(f"samples at {RATES[kind]} Hz")
@@ -123,7 +131,7 @@ def test_to_the_end(arm, server, plan, joints, kind):
 
 
 def test_speed_scaling(arm, server, plan, joints, kind):
-    """1, 0.3, 0, 1: slower, still, and to the end, never more than one sample's motion."""
+    """Scaling 1, 0.3, 0, 1: never more than one sample's motion."""
     seen, begin = len(arm.samples), arm.at(joints)
     before = server.begin(plan.scale(3.0))
     wait_for(lambda: np.abs(arm.at(joints) - begin).max() > 0.02, "the arm to move")
@@ -153,7 +161,7 @@ def test_a_motion_that_is_ended(arm, server, plan, joints, kind, cause):
     answer = server.end(before)
     texts = {
         "stop service": "stopped: asked to stop",
-        # The safety mode, the program, or the speed scaling says it first.
+        # The safety mode, the program or the speed scaling may be the first to report the stop.
         "protective stop": "held: ",
         "deactivation": "held: the controller is not active; it has to be",
     }
@@ -172,16 +180,17 @@ def test_a_motion_that_is_ended(arm, server, plan, joints, kind, cause):
 
 @pytest.mark.parametrize("kind", ["e"], indirect=True)
 def test_a_streamer_that_hangs(arm, server, plan, joints, kind):
-    """The arm holds when set points stop; then the stream goes on gently where it was, and never
-    bursts."""
+    """The arm holds when set points stop.
+
+    Then the stream continues from the arm's position, gently and without bursts.
+    """
     seen, begin = len(arm.samples), arm.at(joints)
     before = server.begin(plan.scale(3.0))
     wait_for(lambda: np.abs(arm.at(joints) - begin).max() > 0.05, "the arm to move")
     server.process.freeze()
     still = arm.wait_still(joints)
     server.process.resume()
-    # It sees first how old its last state is, and holds; or a state that has just come, and goes
-    # on.
+    # The streamer first notices its old state and holds, or first receives a state and continues.
     answer = server.end(before)
     assert answer.startswith(
         ("finished: ", "held: the last joint state is", "held: the arm is not connected")
@@ -192,8 +201,10 @@ def test_a_streamer_that_hangs(arm, server, plan, joints, kind):
 
 @pytest.mark.parametrize("kind", ["e"], indirect=True)
 def test_a_signal_holds(arm, plan, joints, kind, tmp_path):
-    """Set points slow down along the plan; the arm holds, and the exit code says that the plan is
-    not done."""
+    """Set points slow down along the plan, and the arm holds.
+
+    The exit code reports an unfinished plan.
+    """
     path = tmp_path / "plan.json"
     plan.scale(8.0).save(path)
     given = STREAMERS[kind]

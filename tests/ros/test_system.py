@@ -1,8 +1,7 @@
-"""The whole way in real processes: a plan is made by `planner`, sent by `streamer`, followed by
-`sim_arm`.
+"""The whole system in real processes: `planner` plans, `streamer` sends, `sim_arm` follows.
 
-In each a monitor asserts that the arm stayed within its limits and never moved by more than one
-sample's motion.
+In each test a monitor asserts that the arm stayed within its limits and never moved by more than
+one sample's motion.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from .harness.system import Planner, Topic, distance_from_plan, start_system
 
 HOME = np.array([0, -math.pi / 2, 0, -math.pi / 2, 0, 0])
 FAR = np.add(HOME, [1.2, 0.3, -0.9, 0.6, -0.8, 1.5])
-# Stalls of a busy machine are no faults here; what is told of them is in the tests of faults.
+# Stalls of a busy machine are no failures here; the tests of faults cover their reports.
 PATIENT = {"watchdog": 0.5, "tracking_error": 0.0}
 
 
@@ -35,10 +34,10 @@ def test_a_plan_is_made_sent_and_followed(start, ros_node):
 
     assert streamer.send(answer.trajectory).startswith("finished")
     np.testing.assert_allclose(monitor.wait_rest(), FAR, atol=1e-9)
-    # The arm is where it is commanded: it differs from the plan by the knots between which it
-    # interpolates, and by the joint states' stamps, which are whole periods.
+    # The arm is exactly at the commanded position. It deviates from the plan by the interpolation
+    # between knots, and by the stamps of joint states, which are whole periods.
     assert distance_from_plan(plan, monitor) < 1e-4
-    # And back, from where the arm is now: the planner asks the joint states for the start.
+    # Back, from the arm's present position: the planner takes the start from the joint states.
     back = planner.plan(HOME)
     assert back.error_code == back.SUCCESS, back.message
     assert streamer.send(back.trajectory).startswith("finished")
@@ -68,7 +67,7 @@ def test_ten_seconds_of_set_points_and_states_without_a_loss(start, ros_node, ro
     np.testing.assert_allclose(monitor.wait_rest(), FAR, atol=1e-6)
     monitor.check(whole=True)
     assert monitor.count >= duration * rate
-    # A set point is worth nothing when it is late, so that only the newest waits to be sent: in a
-    # stall some may go.
+    # Only the newest set point waits to be sent, since a late one is useless. Some may be dropped
+    # in a stall.
     assert (np.diff(commands.numbers) > 0).all()
     assert len(commands.numbers) >= 0.99 * duration * rate

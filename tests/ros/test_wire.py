@@ -1,8 +1,7 @@
-"""The wire: our rclpy nodes and our dds transport against a talker and a listener that share no
-code with either.
+"""The wire: rclpy nodes and the dds transport against a talker and a listener.
 
-The peer speaks through Cyclone DDS with types of its own, ROS through Fast DDS. What one says the
-other hears: every message, in order, every bit.
+The peer shares no code with either. It uses Cyclone DDS with types of its own, and ROS uses Fast
+DDS. Each side receives every message of the other, in order, bit for bit.
 """
 
 from __future__ import annotations
@@ -36,24 +35,26 @@ TRAJECTORIES = f"rt/{CONTROLLER}/joint_trajectory"
 COMMANDS = "rt/forward_position_controller/commands"
 JOINTS = ("a_joint", "b_joint", "c_joint")
 SECONDS = 2
-# A busy machine may be late by more than what a real arm should be allowed.
+# A busy machine may be later than a real arm should be allowed to be.
 PATIENT = ("--dds-state-age", "5")
 RATES = pytest.mark.parametrize("rate", [125, 500])
 
 
 def floats(values):
-    """As the peer tells them."""
+    """Numbers from the peer's hexadecimal strings."""
     return [float(value).hex() for value in values]
 
 
-# -- Our nodes and the peer
-# ----------------------------------------------------------------------------------
+# -- The nodes and the peer
+# --------------------------------------------------------------------------
 
 
 @RATES
 def test_sim_arm_is_heard_and_hears(start, ros_node, domain, rate):
-    """JointState out while it moves by a JointTrajectory in: the peer hears all that a ROS
-    subscriber does."""
+    """The peer receives all states that a ROS subscriber receives.
+
+    The arm publishes JointState while it follows a JointTrajectory of the peer.
+    """
     start("sim_arm", params={"robot": "ur5", "rate": float(rate)}, name=CONTROLLER)
     arm = ArmClient(ros_node, f"/{CONTROLLER}")
     count = SECONDS * rate
@@ -78,7 +79,7 @@ def test_sim_arm_is_heard_and_hears(start, ros_node, domain, rate):
 
 @RATES
 def test_recorder_hears_everything(start, ros_node, domain, tmp_path, rate):
-    """JointState and JointTrajectory in, at the same time: in the bag is what the peer said."""
+    """The bag has all messages of the peer: JointState and JointTrajectory, sent concurrently."""
     process = start("recorder", params={"bag": str(tmp_path / "bag")})
     process.wait_output("recording to")
     count, ways, knots = SECONDS * rate, 40, 25
@@ -96,7 +97,7 @@ def test_recorder_hears_everything(start, ros_node, domain, tmp_path, rate):
     ):
         one.next("talked")
         other.next("talked")
-        # The recorder has what is said to have been written once the acknowledged writers are idle.
+        # The recorder has written all messages only after the acknowledged writers are idle.
         wait_for(lambda: recorded(tmp_path) >= (count, ways), "all of it to be in the file")
     assert process.stop() == 0
     assert f"/joint_states: {count} messages, 0 lost" in process.output()
@@ -132,7 +133,7 @@ def test_recorder_hears_everything(start, ros_node, domain, tmp_path, rate):
 
 
 def recorded(folder):
-    """How many states and trajectories are in the recording that goes on."""
+    """Numbers of states and trajectories in the present recording."""
     topics = Bag(folder / "bag.partial").topics
     names = ("/joint_states", f"/{CONTROLLER}/joint_trajectory")
     return tuple(topics[name].count if name in topics else 0 for name in names)
@@ -140,7 +141,10 @@ def recorded(folder):
 
 @RATES
 def test_the_streamers_arm_is_heard(ros_node, domain, rate):
-    """Set points out, joint states in: the port over rclpy that streamer and planner use."""
+    """The streamer publishes set points and receives joint states.
+
+    It uses the port over rclpy that the planner uses, too.
+    """
     count = SECONDS * rate
     arm = RosArm(ros_node, JOINTS, RosArmOptions(interface="forward_position"))
     given = ("c_joint", "other", "a_joint", "b_joint")
@@ -178,8 +182,7 @@ def test_the_streamers_arm_is_heard(ros_node, domain, rate):
 
 
 def test_the_planners_trajectory_is_heard(start, ros_node, domain):
-    """JointTrajectory out: the plan that the service gives and the one that is published are one,
-    bit for bit."""
+    """The plan in the service's answer and the published JointTrajectory are equal bit for bit."""
     start("sim_arm", params={"robot": "ur5"}, name=CONTROLLER)
     process = start("planner", params={"joint_limits": "ur5"})
     process.wait_output("robot: <Model 'ur5'")
@@ -201,13 +204,13 @@ def test_the_planners_trajectory_is_heard(start, ros_node, domain):
         assert told["time_from_start"] == {"sec": span.sec, "nanosec": span.nanosec}
 
 
-# -- Our transport without ROS, and a real ROS
-# ---------------------------------------------------------------
+# -- The dds transport without ROS, and a real ROS
+# ---------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["trajectory", "setpoints"])
 def test_stream_to_dds_moves_a_ros_arm(start, ros_node, domain, tmp_path, capsys, mode):
-    """From the command line, with all that it asks of a real arm: program, safety mode."""
+    """From the command line, with everything required of a real arm: program and safety mode."""
     start("sim_arm", params={"robot": "ur5"}, name=CONTROLLER)
     arm = ArmClient(ros_node, f"/{CONTROLLER}")
     begin = arm.wait_still()
@@ -221,13 +224,13 @@ def test_stream_to_dds_moves_a_ros_arm(start, ros_node, domain, tmp_path, capsys
     )
     report = json.loads(capsys.readouterr().out)
     assert (code, report["outcome"]) == (0, "finished"), report["reason"]
-    # The goal's tolerance of set points is 0.02; then the arm arrives at the last one.
+    # The goal tolerance of set points is 0.02; afterwards the arm arrives at the last set point.
     np.testing.assert_allclose(arm.wait_still(), plan.position(1.5), atol=1e-9)
 
 
 @RATES
 def test_the_transport_hears_a_ros_arm(start, ros_node, domain, rate):
-    """Every state that a ROS subscriber hears, the same bits."""
+    """Every state that a ROS subscriber receives arrives, bit for bit."""
     taken = []
 
     class Recording(DdsArm):

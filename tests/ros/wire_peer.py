@@ -1,11 +1,10 @@
-"""The other side of the wire: a talker, a listener and a little arm that share no code with
-robosim.
+"""The other side of the wire: a talker, a listener and a small arm without robosim's code.
 
-Written from the interfaces that ROS 2 publishes and from DDS alone; imports cyclonedds, NumPy and
-the standard library. Runs as a process of its own: `python wire_peer.py talk|send|listen|arm
-OPTIONS`; tells the test how it goes on by lines of JSON on its standard output, floats as
-hexadecimal so that no bit is lost, and ends with its standard input: whoever waits here knows no
-limit, as the test has one.
+The peer is written from the interfaces that ROS 2 publishes and from DDS alone. It imports
+cyclonedds, NumPy and the standard library. It runs as a process of its own: `python wire_peer.py
+talk|send|listen|arm OPTIONS`. It reports its progress to the test in lines of JSON on standard
+output, with floats in hexadecimal so that no bit is lost. It ends when its standard input ends.
+Waiting in this process has no time limit, since the test has one.
 
 Message number k of a talker is a function of k alone: `numbers(k, n)`.
 """
@@ -60,14 +59,14 @@ Commands = struct("std_msgs", "Float64MultiArray", layout=Layout, data=Numbers)
 Number = struct("std_msgs", "Float64", data=float64)
 TYPES = {"state": State, "trajectory": Way, "commands": Commands, "number": Number}
 
-# The test's word; what never comes while this runs.
+# Event set by a command of the test, and an event that is never set while this process runs.
 GO, ENDED = threading.Event(), threading.Event()
 
 RELIABLE = Qos(Policy.Reliability.Reliable(10**9), Policy.History.KeepLast(5000))
 
 
 def numbers(k, n, channel=0):
-    """n doubles of message k: every bit of the significand in use, many magnitudes, both signs."""
+    """n doubles of message k: all bits of the significand, many magnitudes, both signs."""
     random = np.random.default_rng([k, n, channel])
     return (random.standard_normal(n) * 10.0 ** random.integers(-12, 12, n)).tolist()
 
@@ -89,7 +88,7 @@ def trajectory(k, joints, knots):
 
 
 def as_json(value):
-    """A message as JSON, floats in hexadecimal."""
+    """Message as JSON, with floats in hexadecimal."""
     if dataclasses.is_dataclass(value):
         return {
             field.name: as_json(getattr(value, field.name)) for field in dataclasses.fields(value)
@@ -109,18 +108,20 @@ def wait_for(condition):
 
 
 def obey():
-    """In a thread: a line of the test's is the word to go; its end is this process's."""
+    """Read commands of the test, in a thread.
+
+    A line is the command to begin. The end of the input ends this process.
+    """
     for _ in sys.stdin:
         GO.set()
     os._exit(0)
 
 
 def match(writer, options):
-    """Return once somebody listens; if `held`, once the test says that the listener knows of it,
-    too.
+    """Return once a subscriber is matched; if `held`, once the test confirms the match, too.
 
-    A reader of Cyclone takes from a writer what is written after it has found the writer, one of
-    Fast DDS what is written after the writer has found it.
+    A reader of Cyclone receives what is written after the reader has discovered the writer. A
+    reader of Fast DDS receives what is written after the writer has discovered the reader.
     """
     wait_for(writer.get_matched_subscriptions)
     say(matched=options.topic)
@@ -129,8 +130,10 @@ def match(writer, options):
 
 
 def talk(part, options):
-    """Publish messages at a rate once somebody listens; deadlines are absolute, so that a stall is
-    caught up."""
+    """Publish messages at a rate once a subscriber listens.
+
+    Deadlines are absolute, so that stalls are caught up.
+    """
     type_ = TYPES[options.type]
     writer = DataWriter(part, Topic(part, options.topic, type_), qos=RELIABLE)
     match(writer, options)
@@ -146,11 +149,11 @@ def talk(part, options):
         else:
             writer.write(Number(float(k)))
     say(talked=options.count)
-    ENDED.wait()  # until the test has heard everything
+    ENDED.wait()  # until the test has received everything
 
 
 def send(part, options):
-    """One trajectory of one point, at rest there, once somebody listens."""
+    """Publish a trajectory of one point, at rest there, once a subscriber listens."""
     writer = DataWriter(part, Topic(part, options.topic, Way), qos=RELIABLE)
     match(writer, options)
     rest = [0.0] * len(options.joints)
@@ -161,7 +164,7 @@ def send(part, options):
 
 
 def listen(part, options):
-    """Print every message until there were as many as wanted."""
+    """Print every message until the required number has arrived."""
     reader = DataReader(part, Topic(part, options.topic, TYPES[options.type]), qos=RELIABLE)
     wait_for(reader.get_matched_publications)
     say(matched=options.topic)
@@ -177,11 +180,10 @@ def listen(part, options):
 
 
 def arm(part, options):
-    """An arm that follows trajectories (cubic between the knots) and set points exactly, and
-    publishes its states.
+    """Arm that follows trajectories (cubic between the knots) and set points exactly.
 
-    Joints are published backwards, with one more that nobody asked for. Speed scaling is in per
-    cent.
+    The arm publishes its joint states in reverse order, with one joint more than required. Speed
+    scaling is in per cent.
     """
     joints = options.joints
     states = DataWriter(part, Topic(part, "rt/joint_states", State), qos=RELIABLE)

@@ -1,4 +1,4 @@
-"""Starts wire_peer.py in a process of its own and reads what it says. For the tests of the wire."""
+"""Starts wire_peer.py in a process of its own and reads its output, for tests of the wire."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from .harness.waiting import LIMIT
 
 SCRIPT = Path(__file__).with_name("wire_peer.py")
 
-# The tests stay on this machine (ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST): by unicast, as Fast DDS
-# does it.
+# Tests stay on this machine (ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST), by unicast as Fast DDS does.
 LOCAL = (
     "<CycloneDDS><Domain><General><Interfaces><NetworkInterface name='lo'"
     " multicast='false'/></Interfaces>"
     "<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>"
     "<MaxAutoParticipantIndex>40</MaxAutoParticipantIndex><Peers><Peer"
     " Address='127.0.0.1'/></Peers></Discovery>"
-    # One who joins a stream of Fast DDS hears up to 3 s late where it begins, and must hold so much
-    # of it.
+    # A reader that joins a stream of Fast DDS learns up to 3 s late where the stream begins, and
+    # must buffer that much.
     "<Internal><PrimaryReorderMaxSamples>5000</PrimaryReorderMaxSamples>"
     "<SecondaryReorderMaxSamples>5000</SecondaryReorderMaxSamples></Internal>"
     "</Domain></CycloneDDS>"
@@ -32,8 +31,7 @@ LOCAL = (
 
 
 class Peer:
-    """A talker, listener or arm that shares nothing with robosim; killed at the end of the
-    block."""
+    """Talker, listener or arm that shares no code with robosim; killed at the end of the block."""
 
     def __init__(self, task: str, domain: int, **options: object) -> None:
         arguments = [task]
@@ -66,7 +64,7 @@ class Peer:
         self._lines.put(None)
 
     def next(self, key: str, timeout: float = LIMIT):
-        """The value of the next line that has this key."""
+        """Value of the next line that has this key."""
         end = time.monotonic() + timeout
         while True:
             try:
@@ -83,13 +81,13 @@ class Peer:
                 return said[key]
 
     def go(self) -> None:
-        """Have one that is `held` begin, once it knows of the listener."""
+        """Let a peer that is `held` begin, once it has discovered the listener."""
         self.next("matched")
         self.process.stdin.write("\n")
         self.process.stdin.flush()
 
     def heard(self, count: int) -> list[dict]:
-        """The next `count` messages that a listener took."""
+        """Next `count` messages that a listener has received."""
         return [self.next("heard") for _ in range(count)]
 
     def __enter__(self) -> Peer:

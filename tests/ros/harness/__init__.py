@@ -1,2 +1,1 @@
-"""What tests of ROS 2 nodes need: an own DDS domain, real processes, a client node, waiting for
-conditions."""
+"""Tools for tests of ROS 2 nodes: private DDS domains, real processes, clients, waiting."""

@@ -1,4 +1,4 @@
-"""A client of an arm: its action, topics and services, as a test wants to use them."""
+"""Client of an arm: its action, its topics and its services."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ CONFIGURE, CLEANUP, ACTIVATE, DEACTIVATE, SHUTDOWN = (
     3,
     4,
     7,
-)  # of lifecycle_msgs/Transition; from active
+)  # from active, of lifecycle_msgs/Transition
 
 
 class Sample(NamedTuple):
-    """One joint state: stamp [ns], joint names, positions and velocities as they came."""
+    """One joint state as received: stamp [ns], joint names, positions and velocities."""
 
     stamp: int
     names: tuple[str, ...]
@@ -43,7 +43,7 @@ class Sample(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How a goal ended: the action's status, and the result's code and text."""
+    """Result of a goal: the action's status, and the result's code and text."""
 
     status: int
     code: int
@@ -53,22 +53,23 @@ class Outcome(NamedTuple):
 def point_to_point(
     target: Sequence[float], duration: float, joints: Sequence[str] = UR_JOINTS, **changes: Any
 ) -> Goal:
-    """A goal to go to `target` (in the order of `joints`) and stop there, from wherever the arm
-    is."""
+    """Goal that moves the arm from any position to `target` and stops there.
+
+    `target` is in the order of `joints`.
+    """
     zeros = [0.0] * len(target)
     point = JointTrajectoryPoint(duration, positions=target, velocities=zeros, accelerations=zeros)
     return Goal(JointTrajectory(tuple(joints), (point,)), **changes)
 
 
 class ArmClient:
-    """Commands an arm and notes its joint states.
+    """Client that commands an arm and records its joint states.
 
     Args:
         node: a spinning rclpy node.
         controller: name of the arm's node, with its namespace.
         joint_states: the topic.
-        while_waiting: called again and again until states arrive: for time that does not pass by
-        itself.
+        while_waiting: called repeatedly until states arrive, for example to advance simulated time.
     """
 
     def __init__(
@@ -101,23 +102,24 @@ class ArmClient:
         position, velocity = np.array(message.position), np.array(message.velocity)
         self.samples.append(Sample(stamp, tuple(message.name), position, velocity))
 
-    # -- States
-    # ----------------------------------------------------------------------------------------------
+    # -- States ------------------------------------------------------------------------------------
 
     @property
     def position(self) -> dict[str, float]:
-        """The last positions, by joint."""
+        """Positions of the last state, by joint."""
         last = self.samples[-1]
         return dict(zip(last.names, last.position.tolist(), strict=True))
 
     def at(self, joints: Sequence[str] = UR_JOINTS) -> np.ndarray:
-        """The last positions of these joints."""
+        """Positions of these joints in the last state."""
         position = self.position
         return np.array([position[name] for name in joints])
 
     def fresh(self, count: int = 2) -> Sample:
-        """The last state, after `count` more have come that were measured later than now (not with
-        simulated time)."""
+        """Wait for `count` more states that are stamped later than this call; return the last one.
+
+        Not for simulated time, since stamps are compared with the system's clock.
+        """
         now = time.time_ns()
 
         def later() -> bool:
@@ -127,13 +129,13 @@ class ArmClient:
         return self.samples[-1]
 
     def wait_at(self, target: Sequence[float], joints: Sequence[str] = UR_JOINTS) -> None:
-        """Return once the arm is at `target`, but for rounding."""
+        """Return once the arm is at `target`, up to rounding."""
         wait_for(
             lambda: np.abs(self.at(joints) - target).max() < 1e-9, f"the arm to be at {target}"
         )
 
     def wait_still(self, joints: Sequence[str] = UR_JOINTS) -> np.ndarray:
-        """Positions of these joints, once twenty states in a row are the same."""
+        """Wait until twenty states in a row are equal; return the positions of these joints."""
 
         def still() -> bool:
             last = self.samples[-20:]
@@ -143,11 +145,10 @@ class ArmClient:
         wait_for(still, "the arm to stand still")
         return self.at(joints)
 
-    # -- Commands
-    # --------------------------------------------------------------------------------------------
+    # -- Commands ----------------------------------------------------------------------------------
 
     def offer(self, goal: Goal | Any) -> Any:
-        """The client's goal handle, accepted or not, of a Goal or a FollowJointTrajectory.Goal."""
+        """Send a Goal or a FollowJointTrajectory.Goal; return the goal handle, accepted or not."""
         message = messages.goal_message(goal) if isinstance(goal, Goal) else goal
         future = asked(
             self.node,
@@ -157,7 +158,7 @@ class ArmClient:
         return future.result()
 
     def send(self, goal: Goal | Any) -> Any:
-        """The client's goal handle of a goal that is accepted."""
+        """Send a goal that must be accepted; return its goal handle."""
         handle = self.offer(goal)
         assert handle.accepted, "the goal was rejected"
         return handle
@@ -166,33 +167,36 @@ class ArmClient:
         self.feedback.append(message.feedback)
 
     def outcome(self, handle: Any, timeout: float = LIMIT) -> Outcome:
-        """How the goal ended."""
+        """Wait for the end of a goal; return its outcome."""
         future = asked(self.node, handle.get_result_async)
         wait_for(future.done, "the result of the goal", timeout)
         answer = future.result()
         return Outcome(answer.status, answer.result.error_code, answer.result.error_string)
 
     def cancel(self, handle: Any) -> bool:
-        """Whether the server takes the cancellation."""
+        """Return true if the server accepts the cancellation."""
         future = asked(self.node, handle.cancel_goal_async)
         wait_for(future.done, "an answer to the cancellation")
         return bool(future.result().goals_canceling)
 
     def call(self, kind: Any, name: str, request: Any = None) -> Any:
-        """The answer of a service; a relative name is in the arm's namespace."""
+        """Call a service and return its answer.
+
+        A relative name is in the arm's namespace.
+        """
         if name not in self._services:
             full = name if name.startswith("/") else f"{self.namespace}/{name}"
             self._services[name] = Service(self.node, kind, full)
         return self._services[name].ask(request)
 
     def trigger(self, name: str) -> Any:
-        """The answer of a std_srvs/Trigger."""
+        """Call a std_srvs/Trigger service and return its answer."""
         from std_srvs.srv import Trigger
 
         return self.call(Trigger, name)
 
     def change_state(self, transition: int) -> bool:
-        """Whether a lifecycle transition succeeded."""
+        """Return true if the lifecycle transition succeeded."""
         from lifecycle_msgs.srv import ChangeState
 
         request = ChangeState.Request()
@@ -200,7 +204,7 @@ class ArmClient:
         return bool(self.call(ChangeState, f"{self.controller}/change_state", request).success)
 
     def set_parameters(self, values: Mapping[str, Any]) -> list[Any]:
-        """The results of setting parameters while the node runs."""
+        """Set parameters of the running node and return the results."""
         from rcl_interfaces.srv import SetParameters
         from rclpy.parameter import Parameter
 
@@ -212,23 +216,25 @@ class ArmClient:
 
 
 def asked(node: Any, ask: Callable[[], Any]) -> Any:
-    """The future that an action client's question gives, asked in the executor's thread: asked
-    elsewhere, rclpy (up to Jazzy at least) passes over an answer that comes before the question is
-    noted."""
+    """Call `ask` of an action client in the executor's thread; return its future.
+
+    In any other thread, rclpy (up to Jazzy at least) can miss an answer that arrives before the
+    request is registered.
+    """
     futures: list[Any] = []
     in_executor(node, lambda: futures.append(ask()), timeout=LIMIT)
     return futures[0]
 
 
 def largest_step(samples: Sequence[Sample]) -> float:
-    """The largest motion of any joint from one sample to the next."""
+    """Largest motion of any joint between two consecutive samples."""
     positions = np.array([s.position for s in samples])
     return float(np.abs(np.diff(positions, axis=0)).max())
 
 
 @dataclass
 class RunningArm:
-    """A sim_arm in a process of its own, and a client of it."""
+    """A sim_arm in a process of its own, and a client of the arm."""
 
     process: Process
     client: ArmClient
@@ -238,11 +244,11 @@ class RunningArm:
 def running_arms(
     folder: Path, kinds: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Mapping[str, RunningArm]]:
-    """Several sim_arm nodes in one domain that is their own, for the tests of a module to share.
+    """Start several sim_arm nodes in a private domain, for the tests of a module to share.
 
     Args:
         folder: for logs and parameters.
-        kinds: by a name of one's own the options of `node_command`.
+        kinds: options of `node_command`, by a name for each arm.
     """
     with ExitStack() as stack:
         domain = stack.enter_context(own_domain())
@@ -274,6 +280,6 @@ def running_arms(
 
 
 def log_since_now(process: Process) -> Callable[[], str]:
-    """A function that gives what the process prints from now on."""
+    """Return a function that returns the process's output since this call."""
     before = len(process.output())
     return lambda: process.output()[before:]

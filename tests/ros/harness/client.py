@@ -1,5 +1,7 @@
-"""A ROS node in the test's own process, served by a thread, so that the test can wait for what
-arrives."""
+"""ROS node in the test's own process.
+
+A thread serves the node, so that the test can wait for what arrives.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,10 @@ from typing import Any
 
 @contextmanager
 def spinning_node(name: str, domain: int, **options: Any) -> Iterator[Any]:
-    """An rclpy node in `domain`, in a context of its own; one thread runs callbacks. Their errors
-    come at the end."""
+    """Node of rclpy in `domain`, with a context of its own and one thread that runs callbacks.
+
+    Errors of callbacks are raised at the end of the block.
+    """
     import rclpy
 
     from robosim.ros.executor_thread import ExecutorThread

@@ -1,7 +1,7 @@
-"""A ROS domain that no other test uses at the same time, on this machine.
+"""ROS domains that no other test on this machine uses at the same time.
 
-A file lock for each domain tells, so that it is free again whatever happens to its user. Domains
-above 101 would need ports that the system gives to others.
+Each domain has a file lock, which is released however its user ends. Domains above 101 would need
+ports that the system assigns to others.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _turn = count(os.getpid())
 
 @contextmanager
 def own_domain(domains: range = DOMAINS) -> Iterator[int]:
-    """A ROS_DOMAIN_ID that is this caller's until the end of the block."""
+    """Reserve a ROS_DOMAIN_ID for the caller until the end of the block."""
     folder = Path(tempfile.gettempdir()) / f"robosim-ros-domains-{os.getuid()}"
     folder.mkdir(exist_ok=True)
-    # Another one each time: processes that were killed may leave shared memory behind.
+    # Begin at a different domain each time: killed processes may leave shared memory behind.
     start = next(_turn)
     for step in range(len(domains)):
         domain = domains[(start + step) % len(domains)]

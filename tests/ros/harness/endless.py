@@ -1,7 +1,7 @@
-"""A planner that searches for as long as it is given, for tests of what happens meanwhile.
+"""Planner that searches until its time is up, for tests of events during a search.
 
-`rrt_connect` is not that planner: where there is no way, it ends after a million iterations, which
-a fast machine has done in less than a second.
+`rrt_connect` is no such planner: if there is no path, it ends after a million iterations, which
+take a fast machine less than a second.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from robosim.ros.names import UR_JOINTS
 
 __all__ = ["NO_WAY", "install"]
 
-NO_WAY: dict[str, Any] = {  # from outside the cage there is no way in
+NO_WAY: dict[str, Any] = {  # no path leads into the cage from outside
     "scene_name": "cage",
     "start_joint_names": list(UR_JOINTS),
     "start_positions": [0.0] * 6,
@@ -38,8 +38,7 @@ def endless(query):
 
 
 def install(folder: Path) -> dict[str, str]:
-    """Write the planner `endless` there, and return what a process needs in its environment to find
-    it."""
+    """Write the planner `endless`; return the environment in which a process finds the planner."""
     (folder / "endless_planner.py").write_text(_PLANNER)
     info = folder / "endless_planner-1.dist-info"
     info.mkdir()

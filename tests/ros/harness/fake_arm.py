@@ -1,17 +1,16 @@
-"""A small arm as a process, for faults that ours does not have: it does what a topic tells it to do
-wrong.
+"""Small arm in a process of its own, with faults that sim_arm does not have.
 
-Shares no code with robosim. It publishes joint_states at 125 Hz and what a Universal Robots driver
-tells, follows FollowJointTrajectory goals along straight lines, and takes
-`forward_position_controller/commands`. `/fault` takes:
-  offset RADIANS    joint 0 is suddenly measured that far from where it is
+The arm shares no code with robosim. It publishes joint_states at 125 Hz and the status of a
+Universal Robots driver. It follows FollowJointTrajectory goals along straight lines, and takes
+`forward_position_controller/commands`. The topic `/fault` takes:
+  offset RADIANS    measure joint 0 that far from its true position, at once
   silent on|off     publish no joint states
-  frozen on|off     joint states repeat the last stamp and positions
-  broken on|off     joint 0 is not a number
+  frozen on|off     repeat the last stamp and positions in joint states
+  broken on|off     publish not-a-number for joint 0
   short on|off      leave joint 0 out
-It prints "goal", "cancelled", "finished", and every fault that it begins or ends.
+The process prints "goal", "cancelled", "finished", and every fault that begins or ends.
 
-Usage: python fake_arm.py [JOINT ...]      the joints, in the order in which it publishes them
+Usage: python fake_arm.py [JOINT ...]      the joints, in the order in which they are published
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ JOINTS = ["shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist
 
 
 class FakeArm(Node):
-    """See above."""
+    """Arm with faults, see the module."""
 
     def __init__(self, joints: list[str]) -> None:
         super().__init__("fake_arm")
@@ -78,13 +77,12 @@ class FakeArm(Node):
             cancel_callback=lambda _: CancelResponse.ACCEPT,
         )
         self.message = JointState()
-        # A thread, as for every goal, and none of rclpy's executor of several threads: that one
-        # takes a whole processor as soon as set points come in, and others get the interpreter
-        # late.
+        # Publish in a thread, as for every goal, instead of rclpy's multi-threaded executor: that
+        # executor takes a whole processor once set points arrive, and delays the other threads.
         threading.Thread(target=self.keep_publishing, daemon=True).start()
 
     def keep_publishing(self) -> None:
-        """Joint states at their rate."""
+        """Publish joint states at their rate."""
         deadline = time.monotonic()
         while self.context.ok():
             self.publish()
@@ -92,7 +90,7 @@ class FakeArm(Node):
             time.sleep(max(0.0, deadline - time.monotonic()))
 
     def publish(self) -> None:
-        """One joint state."""
+        """Publish one joint state."""
         self.scaled.publish(Float64(data=100.0))
         if self.silent:
             return
@@ -108,7 +106,7 @@ class FakeArm(Node):
         self.states.publish(self.message)
 
     def on_fault(self, message: String) -> None:
-        """Begin, or end, a fault."""
+        """Begin or end a fault."""
         what, value = message.data.split()
         if what == "offset":
             self.offset = float(value)
@@ -118,7 +116,7 @@ class FakeArm(Node):
         print(f"fault {message.data}", flush=True)
 
     def on_command(self, message: Float64MultiArray) -> None:
-        """A set point, in the order of the driver's joints."""
+        """Take a set point, in the order of the driver's joints."""
         with self.lock:
             for joint, value in zip(JOINTS, message.data, strict=True):
                 self.position[f"{joint}_joint"] = value
@@ -126,7 +124,7 @@ class FakeArm(Node):
     def on_list(
         self, _: ListControllers.Request, response: ListControllers.Response
     ) -> ListControllers.Response:
-        """Both controllers are said to be active."""
+        """Report both controllers as active."""
         response.controller = [
             ControllerState(name=name, state="active")
             for name in ("scaled_joint_trajectory_controller", "forward_position_controller")
@@ -142,8 +140,10 @@ class FakeArm(Node):
         return FollowJointTrajectory.Result()
 
     def follow(self, handle: ServerGoalHandle, done: Future) -> None:
-        """Along straight lines between a goal's points; `done` with whether it got to the last
-        one."""
+        """Follow straight lines between a goal's points.
+
+        The result of `done` is true if the arm reached the last point.
+        """
         print("goal", flush=True)
         trajectory = handle.request.trajectory
         times = [
@@ -162,7 +162,7 @@ class FakeArm(Node):
         finished = not handle.is_cancel_requested
         print("finished" if finished else "cancelled", flush=True)
         done.set_result(finished)
-        self.executor.wake()  # up to Jazzy, a future does not wake it for who awaits
+        self.executor.wake()  # up to Jazzy, a future wakes no waiting coroutine
 
 
 def main() -> None:

@@ -1,9 +1,8 @@
-"""Watches an arm's joint states during a whole test: whatever happens, it stays within its limits
-and does not jump.
+"""Monitor of an arm's joint states: asserts that the arm stays within its limits without jumps.
 
-One sample's motion is the velocity limit times the control period. Samples are counted by the
-number that DDS gives each of a publisher's messages, so that a lost one is seen whatever its stamp
-says.
+The motion allowed for one sample is the velocity limit times the control period. DDS numbers the
+messages of each publisher. The monitor counts samples by these numbers, so that it notices a lost
+sample whatever its stamp is.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from robosim.ros.messages import nanoseconds_of
 
 from .waiting import LIMIT, wait_for
 
-# What may be added to a bound by rounding in the arm's own arithmetic.
+# Slack of a bound for rounding in the arm's arithmetic.
 ROUNDING = 1e-9
 
 
 @dataclass
 class Life:
-    """The samples of one publisher, which is one life of the arm's process."""
+    """Samples of one publisher, that is, of one run of the arm's process."""
 
     sequence: list[int] = field(default_factory=list)
     stamp: list[int] = field(default_factory=list)  # [ns]
@@ -35,14 +34,14 @@ class Life:
 
 
 class Monitor:
-    """Notes every joint state from now on; `check` says whether all was well.
+    """Recorder of all joint states from now on; `check` asserts that they are as allowed.
 
     Args:
         node: a spinning rclpy node.
         model: the robot, for its limits.
-        rate: of the arm's control loop [Hz].
-        joints: in the order in which positions are kept.
-        topic: of the joint states.
+        rate: rate of the arm's control loop [Hz].
+        joints: order in which positions are recorded.
+        topic: topic of the joint states.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class Monitor:
         self._lock = threading.Lock()
         self.lives: list[Life] = []
         self._restarts = False
-        # Ten seconds of samples at 500 Hz: a stall of this process loses none.
+        # Capacity for ten seconds of samples at 500 Hz: a stall of this process loses none.
         self._subscription = node.create_subscription(
             JointState, topic, self._on_state, QoSProfile(depth=5000)
         )
@@ -84,22 +83,24 @@ class Monitor:
             life.velocity.append(np.array(message.velocity)[order])
 
     def expect_restart(self) -> None:
-        """The arm's process was ended: where the numbers do not go on, another life begins. They
-        may begin above the old one's, for what a publisher says before it is found is not heard."""
+        """Expect that the arm's process was ended: a gap in the numbers begins another life.
+
+        The numbers of the next life may begin above those of the last one, since messages that a
+        publisher sends before it is discovered are lost.
+        """
         with self._lock:
             self._restarts = True
 
-    # -- What the test asks
-    # ----------------------------------------------------------------------------------
+    # -- What the test asks ------------------------------------------------------------------------
 
     @property
     def count(self) -> int:
-        """Samples so far, of all lives."""
+        """Number of samples of all lives."""
         with self._lock:
             return sum(len(life.sequence) for life in self.lives)
 
     def so_far(self) -> list[Life]:
-        """All lives as they are now: what comes later is in none of their lists."""
+        """Copy of all lives, to which later samples are not added."""
         with self._lock:
             return [
                 Life(
@@ -109,30 +110,32 @@ class Monitor:
             ]
 
     def wait_first(self) -> None:
-        """Wait until there is a sample: an arm that takes goals may not have been heard yet."""
+        """Wait for the first sample: states of an arm that takes goals may not have arrived yet."""
         wait_for(lambda: self.count > 0, "a first joint state")
 
     @property
     def position(self) -> np.ndarray:
-        """The last one, or the first that comes."""
+        """Last position, or the first one to arrive."""
         self.wait_first()
         with self._lock:
             return self.lives[-1].position[-1]
 
     @property
     def velocity(self) -> np.ndarray:
-        """The last one, or the first that comes."""
+        """Last velocity, or the first one to arrive."""
         self.wait_first()
         with self._lock:
             return self.lives[-1].velocity[-1]
 
     def moved(self, since: np.ndarray) -> float:
-        """How far the joint is that is farthest from where it was [rad]."""
+        """Largest motion of a joint since the positions `since` [rad]."""
         return float(np.abs(self.position - since).max())
 
     def wait_motion(self, distance: float = 0.05, timeout: float = LIMIT) -> np.ndarray:
-        """Wait until a joint is `distance` from where it is now, and moves; where all were at the
-        beginning."""
+        """Wait until a joint has moved by `distance` from its present position.
+
+        Returns the positions of all joints at the time of the call.
+        """
         begin = self.position
         wait_for(
             lambda: self.moved(begin) > distance, f"the arm to move by {distance} rad", timeout
@@ -140,7 +143,7 @@ class Monitor:
         return begin
 
     def wait_rest(self, samples: int = 20, timeout: float = LIMIT) -> np.ndarray:
-        """Wait until the last `samples` positions are the same; where that is."""
+        """Wait until the last `samples` positions are equal; return this position."""
         self.wait_first()
         first = self.count
 
@@ -153,7 +156,7 @@ class Monitor:
         return self.position
 
     def largest_step(self) -> float:
-        """The largest motion between two samples, as a part of what is allowed."""
+        """Largest motion between two samples, relative to the motion allowed."""
         return max(float((step / allowed).max()) for step, allowed in self._steps())
 
     def _steps(self) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -166,15 +169,13 @@ class Monitor:
             if len(life.position) > 1
         ]
 
-    # -- The verdict
-    # -----------------------------------------------------------------------------------------
+    # -- The verdict -------------------------------------------------------------------------------
 
     def check(self, *, whole: bool = True) -> None:
-        """Fail unless the arm stayed within its limits and moved by no more than one sample's
-        motion at a time.
+        """Assert that the arm stayed within its limits and moved by one sample's motion at most.
 
         Args:
-            whole: also that no sample was lost and their order was kept.
+            whole: assert also that no sample was lost and that their order was kept.
         """
         assert self.count > 1, "no joint states came"
         for life in self.so_far():

@@ -1,15 +1,14 @@
-"""An arm as plain ros2_control has it, as a process: a robot of seven joints and its gripper, and
-nothing else.
+"""Arm behind plain ros2_control, in a process of its own: seven joints and a gripper.
 
-Shares no code with robosim's nodes. /joint_states at 100 Hz, FollowJointTrajectory and
-`joint_trajectory` of one controller, robot_description as robot_state_publisher has it. No topic of
-any driver, no controller manager, and the controller's node does not tell its joints. It prints
-"goal", "finished", "cancelled", "topic".
+The arm shares no code with robosim's nodes. It has /joint_states at 100 Hz, FollowJointTrajectory
+and `joint_trajectory` of one controller, and robot_description as published by
+robot_state_publisher. It has no topics of a driver and no controller manager, and the controller's
+node does not report its joints. It prints "goal", "finished", "cancelled", "topic".
 
 Usage: python plain_arm.py DESCRIPTION CONTROLLER JOINT=POSITION ... [-- JOINT=POSITION ...]
     DESCRIPTION   file with the URDF
-    JOINT=...     the joints of the controller, and where they start; after -- those that others
-                  would move
+    JOINT=...     joints of the controller and their initial positions; after --, the joints
+                  that other controllers would move
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ RATE = 100.0
 
 
 class PlainArm(Node):
-    """See above."""
+    """Arm with one controller, see the module."""
 
     def __init__(
         self, description: str, controller: str, own: dict[str, float], others: dict[str, float]
@@ -61,7 +60,7 @@ class PlainArm(Node):
         threading.Thread(target=self.keep_publishing, daemon=True).start()
 
     def keep_publishing(self) -> None:
-        """Joint states at their rate."""
+        """Publish joint states at their rate."""
         while self.context.ok():
             with self.lock:
                 names, position = list(self.position), list(self.position.values())
@@ -71,14 +70,13 @@ class PlainArm(Node):
             time.sleep(1 / RATE)
 
     def on_topic(self, message: JointTrajectory) -> None:
-        """An empty trajectory stops the arm and leaves the goal open, as ros2_control's
-        documentation has it."""
+        """Stop the arm at an empty trajectory; leave the goal open, as ros2_control documents."""
         print("topic", flush=True)
         if not message.points:
             self.stopped.set()
 
     def on_goal(self, request: FollowJointTrajectory.Goal) -> GoalResponse:
-        """A controller takes goals for all of its joints and no others."""
+        """Accept goals for exactly the joints of the controller."""
         good = set(request.trajectory.joint_names) == set(self.own)
         return GoalResponse.ACCEPT if good else GoalResponse.REJECT
 
@@ -91,8 +89,10 @@ class PlainArm(Node):
         return FollowJointTrajectory.Result()
 
     def follow(self, handle: ServerGoalHandle, done: Future) -> None:
-        """Along straight lines between a goal's points; `done` with whether it got to the last
-        one."""
+        """Follow straight lines between a goal's points.
+
+        The result of `done` is true if the arm reached the last point.
+        """
         print("goal", flush=True)
         self.stopped.clear()
         trajectory = handle.request.trajectory
@@ -108,10 +108,10 @@ class PlainArm(Node):
         finished = not handle.is_cancel_requested
         print("finished" if finished else "cancelled", flush=True)
         done.set_result(finished)
-        self.executor.wake()  # up to Jazzy, a future does not wake it for who awaits
+        self.executor.wake()  # up to Jazzy, a future wakes no waiting coroutine
 
     def go(self, trajectory: JointTrajectory, times: list[float], now: float) -> None:
-        """To where the trajectory is at a time."""
+        """Move to the trajectory's position at time `now`."""
         i = next((i for i, t in enumerate(times) if t >= now), len(times) - 1)
         if i == 0:
             return

@@ -1,4 +1,4 @@
-"""A client of the planner node: its service, action and topics, as a test wants to use them."""
+"""Client of the planner node: its service, its action and its topics."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .service import meet
 from .waiting import LIMIT, wait_for
 
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
-# For planners whose tests are not about old states: on a busy machine one may be late, which is no
-# fault of theirs.
+# Long limits, for planners whose tests are not about old states: on a busy machine states may be
+# late without a fault of the planner.
 PATIENT = {"state_timeout": 10.0, "execution.watchdog": 2.0, "execution.profile": "ur"}
 
 
 class PlannerClient:
-    """Asks a planner.
+    """Client of a planner.
 
     Args:
         node: a spinning rclpy node.
@@ -71,24 +71,27 @@ class PlannerClient:
     # -- The service
 
     def ask(self, **fields: Any) -> Any:
-        """A future of the service."""
+        """Send a request to the service and return the future."""
         from robosim_msgs.srv import PlanMotion
 
         return self._service.call_async(PlanMotion.Request(request=self.request(**fields)))
 
     def answer(self, future: Any, timeout: float = LIMIT) -> Any:
-        """The MotionPlanResponse of a future of the service."""
+        """Wait for a future of the service; return the MotionPlanResponse."""
         wait_for(future.done, f"an answer of {self.planner}", timeout)
         return future.result().response
 
     def plan(self, timeout: float = LIMIT, **fields: Any) -> Any:
-        """The MotionPlanResponse to a request, by the service."""
+        """Send a request to the service; return the MotionPlanResponse."""
         return self.answer(self.ask(**fields), timeout)
 
     # -- The action
 
     def send(self, **fields: Any) -> Any:
-        """The goal handle of a request, by the action; its feedback goes to `feedback`."""
+        """Send a request to the action; return the goal handle.
+
+        `feedback` collects the feedback.
+        """
         from robosim_msgs.action import PlanMotion
 
         self.feedback = notes = []
@@ -106,13 +109,13 @@ class PlannerClient:
         return handle
 
     def outcome(self, handle: Any, timeout: float = LIMIT) -> tuple[int, Any]:
-        """Status of the goal when it has ended, and the MotionPlanResponse."""
+        """Wait for the end of a goal; return its status and the MotionPlanResponse."""
         future = asked(self.node, handle.get_result_async)
         wait_for(future.done, f"the result of {self.planner}", timeout)
         return future.result().status, future.result().result.response
 
     def cancel(self, handle: Any) -> None:
-        """Ask for the goal to be cancelled, and see that this is accepted."""
+        """Cancel the goal, and assert that the cancellation is accepted."""
         future = asked(self.node, handle.cancel_goal_async)
         wait_for(future.done, "an answer to the cancellation")
         assert future.result().goals_canceling
@@ -126,7 +129,7 @@ class PlannerClient:
         self._scene.publish(String(data=text))
 
     def latest(self, kind: Any, topic: str) -> Any:
-        """What a subscriber that comes now gets from a latched topic below the planner's name."""
+        """Message that a late subscriber gets from a latched topic below the planner's name."""
         got: list[Any] = []
         name = topic if topic.startswith("/") else f"{self.planner}/{topic}"
         subscription = self.node.create_subscription(kind, name, got.append, self.latched)
@@ -135,7 +138,7 @@ class PlannerClient:
         return got[-1]
 
     def marks(self) -> list[tuple[str, int]]:
-        """Namespaces and types of the markers that a subscriber gets now."""
+        """Namespaces and types of the markers that a subscriber joining now gets."""
         from visualization_msgs.msg import MarkerArray
 
         array = self.latest(MarkerArray, "markers")
@@ -144,5 +147,5 @@ class PlannerClient:
 
 
 def trajectory_of(response: Any) -> JointTrajectory:
-    """The response's trajectory."""
+    """Trajectory of the response."""
     return messages.joint_trajectory(response.trajectory)

@@ -1,5 +1,7 @@
-"""Real processes for tests: started in a group of their own, their output kept, killed at the
-end."""
+"""Real processes for tests.
+
+Each process is started in a group of its own, its output is kept, and it is killed at the end.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,16 @@ _prctl = ctypes.CDLL(None, use_errno=True).prctl if sys.platform == "linux" else
 
 
 def _die_with_parent() -> None:
-    """In the child: an arm that outlives tests that were killed would stand in the way of the next
-    in its domain."""
+    """Let the child die with its parent.
+
+    An arm that outlives killed tests would disturb the next test in its domain.
+    """
     if _prctl is not None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Process:
-    """A running program. Its output (stdout and stderr, interleaved) goes to a file that `output()`
-    reads."""
+    """Running program; a file collects its output (stdout and stderr, interleaved)."""
 
     def __init__(
         self, name: str, command: Sequence[str], log: Path, folder: Path, env: Mapping[str, str]
@@ -59,12 +62,14 @@ class Process:
         return self.popen.poll() is None
 
     def output(self) -> str:
-        """All that it has printed so far."""
+        """All output of the process so far."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def wait_output(self, text: str, timeout: float = LIMIT) -> str:
-        """Its output as soon as `text` is in it; fails when the process ends without having said
-        so."""
+        """Return the output as soon as it contains `text`.
+
+        Fails if the process ends without printing the text.
+        """
 
         def said() -> str | None:
             ended = not self.alive  # first, so that the output is complete if it has
@@ -81,29 +86,29 @@ class Process:
         return found
 
     def send(self, number: int) -> None:
-        """A signal to the process, not to its children."""
+        """Send a signal to the process, not to its children."""
         self.popen.send_signal(number)
 
     def freeze(self) -> None:
-        """Stop it from running, as a machine does that hangs; `resume` lets it go on."""
+        """Stop the process from running, as if its machine hung; `resume` continues it."""
         self.send(signal.SIGSTOP)
 
     def resume(self) -> None:
         self.send(signal.SIGCONT)
 
     def wait(self, timeout: float = LIMIT) -> int:
-        """Its exit status, once it has ended by itself."""
+        """Wait until the process ends by itself; return its exit status."""
         wait_for(lambda: not self.alive, f"{self.name} to end", timeout)
         return int(self.popen.returncode)
 
     def stop(self, number: int = signal.SIGINT, timeout: float = LIMIT) -> int:
-        """Ask it to end, as Ctrl-C does; its exit status."""
+        """Interrupt the process as Ctrl-C does; return its exit status."""
         if self.alive:
             self.send(number)
         return self.wait(timeout)
 
     def kill(self) -> None:
-        """End it and its children at once."""
+        """Kill the process and its children at once."""
         with suppress(ProcessLookupError):
             os.killpg(self.popen.pid, signal.SIGKILL)
         self.popen.wait()
@@ -119,8 +124,10 @@ def node_command(
     namespace: str | None = None,
     folder: Path,
 ) -> list[str]:
-    """The command that runs robosim.ros.<node> with these parameters (written to a file in
-    `folder`) and names."""
+    """Command that runs robosim.ros.<node> with these parameters and names.
+
+    The parameters are written to a file in `folder`.
+    """
     remap = (
         dict(remap or {})
         | ({"__node": name} if name else {})
@@ -146,8 +153,10 @@ def node_command(
 def environment(
     domain: int, folder: Path, extra: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """For a process in this domain: this one's, with logs unbuffered, without colors, and kept in
-    `folder`."""
+    """Environment for a process in this domain.
+
+    It is the environment of this process, with unbuffered logs, without colors, kept in `folder`.
+    """
     return os.environ | {
         "ROS_DOMAIN_ID": str(domain),
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",

@@ -1,4 +1,4 @@
-"""A service as a test asks it, also where its server has not heard of the client yet."""
+"""Client of a service that works before the server has discovered the client, too."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import Any
 
 from .waiting import LIMIT, wait_for
 
-# Seconds without the first answer after which it counts as lost; rmw gives one up after 0.1.
+# Time without a first answer [s] after which the answer counts as lost. The rmw layer gives up
+# after 0.1 s.
 LOST = 5.0
 
 
 def meet(node: Any, name: str) -> None:
-    """Return once the node `name` has discovered all that `node` has until now.
+    """Return once the node `name` has discovered everything that `node` has created so far.
 
-    An answer to one whom the server has not discovered yet is lost (rmw says "client will not
-    receive response"), of an action for good. What a participant has is discovered in the order in
-    which it was made, so when a service that is asked for the first time now has answered, the
-    actions and services that were made before can answer, too.
+    A server cannot answer a client that it has not discovered: rmw says "client will not receive
+    response". For an action the answer is lost for good. The parts of a participant are discovered
+    in the order in which they were created. So when the service called here has answered for the
+    first time, the actions and services created before are answered, too.
     """
     from rcl_interfaces.srv import ListParameters
 
@@ -29,13 +30,13 @@ def meet(node: Any, name: str) -> None:
 
 
 class Service:
-    """A client of a service of ROS.
+    """Client of a ROS service.
 
-    `service_is_ready` tells that the client has found the server, not that the server has found the
-    client: each finds the ends of the other by itself, and on a busy machine a question may come
-    before. Its answer then cannot be sent ("client will not receive response", says rmw). So what a
-    new client asks is asked again until it has been answered once; from there on every answer
-    counts. Where a lost question has changed something, the answer is that to the second.
+    `service_is_ready` reports that the client has discovered the server, not the reverse. Either
+    side discovers the other by itself, and on a busy machine a request may arrive first. Its answer
+    cannot be sent then: rmw says "client will not receive response". So a client repeats its first
+    request until one is answered. From then on every request is sent once. If a lost request has
+    changed something, the answer returned is the answer to the second request.
 
     Args:
         node: a spinning rclpy node.
@@ -49,12 +50,14 @@ class Service:
         self._met = False
 
     def destroy(self) -> None:
-        """Not to be asked any more; in the executor's thread."""
+        """Destroy the client, in the executor's thread."""
         self._node.destroy_client(self._client)
 
     def ask(self, request: Any = None, timeout: float = LIMIT) -> Any:
-        """The answer to `request`, by default an empty one; AssertionError if none comes within
-        `timeout` seconds."""
+        """Answer to `request`, by default an empty one.
+
+        Raises AssertionError if no answer comes within `timeout` seconds.
+        """
         wait_for(self._client.service_is_ready, f"the service {self.name}")
         question = self._kind.Request() if request is None else request
         begin, futures = time.monotonic(), []

@@ -1,4 +1,4 @@
-"""Publishes /clock, and lets it run, stand still or jump."""
+"""Publisher of /clock that runs, stands still or jumps."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from robosim.ros.messages import set_time
 
 
 class SimClock:
-    """Simulated time for all nodes with `use_sim_time`: 5 ms of it every 5 ms, unless told
-    otherwise.
+    """Simulated time for all nodes with `use_sim_time`, by default 5 ms every 5 ms.
 
-    Where this thread is late it makes up for it, but not by more than any node's time limits allow
-    for; on a very busy machine simulated time is slow.
+    If this thread is late it catches up, but by no more than the time limits of nodes allow. On a
+    very busy machine simulated time is slow.
     """
 
     STEP = 5_000_000  # [ns]
-    MOST = 4  # such steps at once: a fifth of the shortest limit
+    MOST = 4  # most steps at once: a fifth of the shortest limit
 
     def __init__(self, node: Any, begin: float = 1000.0) -> None:
         from rclpy.qos import QoSProfile
@@ -44,12 +43,12 @@ class SimClock:
 
     @property
     def now(self) -> int:
-        """The time that was told last [ns]."""
+        """Time published last [ns]."""
         with self._lock:
             return self._now
 
     def jump(self, seconds: float) -> None:
-        """Set the time on, or back."""
+        """Move the time forward or back."""
         with self._lock:
             self._tell(self._now + round(seconds * 1e9))
 
@@ -60,7 +59,7 @@ class SimClock:
         self._publisher.publish(message)
 
     def pause(self) -> None:
-        """Let it stand still: no more time passes when this returns."""
+        """Stop the clock; no more time passes when this returns."""
         with self._lock:
             self._paused = True
 

@@ -1,5 +1,4 @@
-"""Plans for an arm where it stands, and a streamer that serves its topic, as a test wants to use
-it."""
+"""Plans from an arm's present position, and a client of a streamer."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ LIMITS = TrajectoryLimits(
 def rest_to_rest(
     start: np.ndarray, goal: np.ndarray, duration: float, joints=UR_JOINTS
 ) -> Trajectory:
-    """A straight motion in joint space; its greatest speed is 1.875 distance / duration."""
+    """Straight motion in joint space; its greatest speed is 1.875 distance / duration."""
     zero = np.zeros((2, len(joints)))
     return Trajectory.from_knots(
         [0, duration], [start, goal], zero, zero, position_names=joints, limits=LIMITS, robot="ur5"
@@ -37,19 +36,19 @@ def rest_to_rest(
 
 
 def save(plan: Trajectory, folder: Path) -> str:
-    """The file that a plan was written to."""
+    """Write a plan to a file and return the file."""
     path = folder / f"plan-{len(list(folder.glob('plan-*.json')))}.json"
     plan.save(path)
     return str(path)
 
 
 class StreamerClient:
-    """Sends trajectories to a streamer that runs, and hears what became of them.
+    """Client that sends trajectories to a running streamer and records its status.
 
     Args:
         node: a spinning rclpy node.
-        name: of the streamer, with its namespace.
-        process: that it runs in.
+        name: name of the streamer, with its namespace.
+        process: process that the streamer runs in.
     """
 
     def __init__(self, node: Any, name: str, process: Process) -> None:
@@ -67,8 +66,10 @@ class StreamerClient:
         wait_for(lambda: "ready" in self.said, f"{name} to be ready")
 
     def begin(self, trajectory: Any) -> int:
-        """Send a Trajectory, a JointTrajectory or a message. Returns how much had been said
-        before."""
+        """Send a Trajectory, a JointTrajectory or a message.
+
+        Returns the number of status messages before the trajectory.
+        """
         before = len(self.said)
         if isinstance(trajectory, Trajectory):
             trajectory = from_trajectory(trajectory)
@@ -78,7 +79,10 @@ class StreamerClient:
         return before
 
     def end(self, before: int, timeout: float = LIMIT) -> str:
-        """What the streamer says of the trajectory that began then, once it has ended."""
+        """Wait for the end of the trajectory that `begin` sent; return the streamer's status.
+
+        `before` is what `begin` returned.
+        """
 
         def ended() -> str | None:
             return next((text for text in self.said[before:] if text.startswith(ENDS)), None)
@@ -88,5 +92,5 @@ class StreamerClient:
         return text
 
     def send(self, trajectory: Any) -> str:
-        """What became of a trajectory."""
+        """Send a trajectory, wait for its end and return the streamer's status."""
         return self.end(self.begin(trajectory))

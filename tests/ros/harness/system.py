@@ -1,5 +1,4 @@
-"""The nodes of a whole system as processes, and what a test asks of them: plan, send, see what
-became of it."""
+"""Nodes of a whole system as processes, with clients that plan, send and observe."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ CONTROLLER = "scaled_joint_trajectory_controller"
 
 
 class Topic:
-    """The messages of a topic, noted, with the numbers that its publisher gave them."""
+    """Recorder of a topic's messages and of the numbers that the publisher assigns them."""
 
     def __init__(self, node: Any, kind: Any, name: str, qos: Any) -> None:
         self.messages: list[Any] = []
@@ -38,7 +37,7 @@ class Topic:
 
 
 class Planner:
-    """The planner's process, and its service."""
+    """Process of the planner, and its service."""
 
     def __init__(self, start: Callable[..., Process], node: Any, **params: Any) -> None:
         from robosim_msgs.srv import PlanMotion
@@ -50,12 +49,12 @@ class Planner:
         self._client = node.create_client(PlanMotion, "/planner/plan")
         wait_for(self._client.service_is_ready, "the planner's service")
         meet(node, "/planner")
-        self.process.wait_output("robot: ")  # it has heard of one
+        self.process.wait_output("robot: ")  # the planner has received a robot
 
     def plan(
         self, goal: Sequence[float] | np.ndarray, joints: Sequence[str] = UR_JOINTS, **request: Any
     ) -> Any:
-        """The answer to a request to go to these positions, whatever it is."""
+        """Request a plan to these positions; return the answer, whatever it is."""
         question = self._kind.Request()
         question.request.goal_joint_names = list(joints)
         question.request.goal_positions = [float(value) for value in goal]
@@ -69,7 +68,7 @@ class Planner:
 def start_system(
     start: Callable[..., Process], node: Any, *, streamer: dict[str, Any] | None = None, **arm: Any
 ) -> tuple[Process, Monitor, StreamerClient]:
-    """An arm, its monitor, and a streamer that serves it; both processes begin at once."""
+    """Start an arm with its monitor and a streamer; both processes begin at once."""
     process = start(
         "streamer", params={"profile": "ur", "robot": arm.get("robot", "ur5"), **(streamer or {})}
     )
@@ -77,7 +76,7 @@ def start_system(
 
 
 def start_streamer(start: Callable[..., Process], node: Any, **params: Any) -> StreamerClient:
-    """A streamer that serves its topic and has found the arm; its process is `.process`."""
+    """Start a streamer, and wait until it has found the arm; its process is `.process`."""
     params = {"profile": "ur", "robot": "ur5", **params}
     return StreamerClient(node, "/streamer", start("streamer", params=params))
 
@@ -85,8 +84,7 @@ def start_streamer(start: Callable[..., Process], node: Any, **params: Any) -> S
 def start_arm(
     start: Callable[..., Process], node: Any, robot: str = "ur5", rate: float = 125.0, **params: Any
 ) -> tuple[Process, Monitor]:
-    """A simulated arm under the names of the UR driver, and a monitor of it that has heard of
-    it."""
+    """Start a simulated arm under the UR driver's names, and a monitor that has heard of it."""
     process = start("sim_arm", params={"robot": robot, "rate": rate, **params}, name=CONTROLLER)
     monitor = Monitor(node, robosim.load_robot(robot), rate, UR_JOINTS)
     wait_for(lambda: monitor.count > 1, "joint states")
@@ -94,11 +92,10 @@ def start_arm(
 
 
 def distance_from_plan(plan: JointTrajectory, monitor: Monitor) -> float:
-    """The greatest distance of a joint from the plan at its time [rad], for the offset in time that
-    makes it least.
+    """Largest deviation of a joint from the plan [rad], at the best offset in time.
 
-    The offset is all that the plan does not say; whoever was early here and late there is off the
-    plan for any.
+    The plan leaves only this offset open. A motion that is early in one part and late in another
+    deviates from the plan for every offset.
     """
     wanted = to_trajectory(plan)
     order = [plan.joint_names.index(name) for name in monitor.joints]

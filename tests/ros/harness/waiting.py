@@ -7,20 +7,21 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-LIMIT = 60.0  # [s] longer than anything takes that comes at all, on a slow and busy machine, too
+LIMIT = 60.0  # [s] longer than any expected event takes, even on a slow and busy machine
 
 
 def wait_for(
     condition: Callable[[], T], what: str, timeout: float = LIMIT, pause: float = 0.01
 ) -> T:
-    """What `condition` gives as soon as it is true; AssertionError naming `what` if not within
-    `timeout` seconds.
+    """Return the value of `condition` as soon as it is true.
 
-    It is looked at every `pause` seconds.
+    Raises an AssertionError that names `what` if the condition stays false for `timeout` seconds.
+    The condition is evaluated every `pause` seconds.
     """
     end = time.monotonic() + timeout
     while True:
-        # Looked at before the condition, so that a stall cannot cost the last try.
+        # The clock is read before the condition is evaluated, so that a stall cannot cost the last
+        # try.
         late = time.monotonic() > end
         value = condition()
         if value:
