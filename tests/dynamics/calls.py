@@ -1,4 +1,4 @@
-"""Operations of the engine's registry, called with arrays made for their shapes."""
+"""Calls of operations in the engine's registry, with arrays of the right shapes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Inputs = dict[str, Array]
 
 OPERATIONS: dict[str, dict[str, Any]] = _engine.operations()
 
-# A matrix of these many columns where the number is free.
+# Number of columns of a matrix where the number is free.
 COLUMNS = 3
 
 
 def extents(
     model: Model, shape: tuple[str | int, ...], options: Mapping[str, Any]
 ) -> tuple[int, ...]:
-    """Numbers for a row's symbolic shape."""
+    """Numbers for the symbolic shape in a row of the registry."""
     bodies = model.floating_base + sum(joint.kind != "fixed" for joint in model.joints)
     known = {
         "n_q": model.n_q,
@@ -45,7 +45,7 @@ def options_of(
     wrenches: bool = False,
     joint_forces: bool = False,
 ) -> dict[str, Any]:
-    """What a call chooses, with these frames wherever it takes some."""
+    """Options of a call, with these frames wherever the operation takes frames."""
     row = OPERATIONS[operation]
     options: dict[str, Any] = {"local": local, "joint_forces": joint_forces}
     if row["takes_frames"]:
@@ -65,10 +65,10 @@ def random_inputs(
     n: int,
     given: Mapping[str, Array] | None = None,
 ) -> Inputs:
-    """(n, ...) arrays for all inputs, by name; those in `given` as they are.
+    """Random (n, ...) arrays for all inputs, by name; inputs in `given` are used as they are.
 
-    Wrenches are last and as large as forces on a robot; the factor L of M is that of q in `given`
-    or of random ones.
+    Wrenches come last and are as large as forces on a robot. The factor L of M belongs to q in
+    `given`, or else to random configurations.
     """
     given = given or {}
     inputs: Inputs = {}

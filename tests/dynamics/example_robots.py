@@ -1,10 +1,8 @@
-"""The robots of PyPI's example-robot-data that can be loaded, in both libraries, with random
-states.
+"""Loadable robots of PyPI's example-robot-data in both libraries, with random states.
 
-Pinocchio's model has all joints free; mimic joints of ours become a linear map of velocities,
-v_theirs = G v. What a function of theirs says of forces and derivatives is then contracted with G
-along each axis of velocities: tau = G^T tau_free. G of a robot without mimic joints is a
-permutation.
+In Pinocchio's model all joints are free. Mimic joints of robosim become a linear map of velocities,
+v_pinocchio = G v. Forces and derivatives of Pinocchio are then contracted with G along each axis of
+velocities: tau = G^T tau_free. For a robot without mimic joints G is a permutation.
 """
 
 from __future__ import annotations
@@ -35,21 +33,21 @@ STATES = 32
 # A file without a robot's name.
 REFUSED_BY_PINOCCHIO = {"ur_description/urdf/ur3.urdf"}
 
-# Bodies, welded links included, with inertias that no distribution of mass has.
+# Robots with bodies, welded links included, whose inertias no distribution of mass has.
 REFUSED = {
     "romeo_description/urdf/romeo_laas_small.urdf",
     "romeo_description/urdf/romeo_small.urdf",
 }
 
-# With mimic joints, but some link alone has an inertia that no distribution of mass has: their
-# mimic joints are free.
+# Robots with mimic joints and with a single link whose inertia no distribution of mass has. They
+# are converted from Pinocchio, so that their mimic joints are free.
 REFUSED_AS_URDF = {
     "alex_description/urdf/alex_psyonic_hands.urdf",
     "pr2_description/urdf/pr2.urdf",
     "romeo_description/urdf/romeo.urdf",
 }
 
-# Joints that move no mass.
+# Robots with joints that move no mass.
 SINGULAR = {
     "romeo_description/urdf/romeo.urdf",
 }
@@ -62,17 +60,17 @@ def all_files() -> tuple[str, ...]:
 
 
 class Robot:
-    """A mechanism in both libraries with states.
+    """A mechanism in both libraries, with states.
 
     Attributes:
-        model, source: ours and theirs.
-        q: (STATES, n_q) configurations of ours; Q the same of theirs.
-        G: (source.nv, model.n_v) the map of velocities.
-        links: frames of some links in theirs; own_links in ours.
-        points: (links, 3) a point fixed in each, in its coordinates.
-        point_frames: frames of theirs at these points, with the links' axes.
+        model, source: robosim's model and Pinocchio's.
+        q: (STATES, n_q) configurations of robosim; Q are the same in Pinocchio's coordinates.
+        G: (source.nv, model.n_v) map of velocities.
+        links: Pinocchio's frames of some links; own_links are robosim's.
+        points: (links, 3) a point fixed in each link, in the link's coordinates.
+        point_frames: Pinocchio's frames at these points, with the links' axes.
         wrenches: (STATES, links, 6) forces and moments on these links, world axes.
-        no_forces: theirs, on none of their bodies.
+        no_forces: Pinocchio's forces, zero for all bodies.
     """
 
     def __init__(
@@ -119,7 +117,7 @@ class Robot:
         return int(self.source.addFrame(added, False))
 
     def inputs(self, operation: str, options: dict[str, Any]) -> Inputs:
-        """The operation's, for all states."""
+        """Inputs of the operation for all states."""
         points = np.broadcast_to(self.points, (STATES, *self.points.shape))
         given = {"q": self.q, "q0": self.q, "wrenches": self.wrenches, "point": points}
         return random_inputs(
@@ -127,7 +125,7 @@ class Robot:
         )
 
     def configurations(self, own: Array) -> Array:
-        """(n, n_q) ours as theirs. Fills G."""
+        """Convert (n, n_q) configurations to Pinocchio's coordinates; fill G."""
         model, source = self.model, self.source
         out = np.zeros((len(own), source.nq))
         joints = {joint.name: joint for joint in model.joints}
@@ -155,8 +153,10 @@ class Robot:
         return out
 
     def one_of_two(self, theirs: Array) -> Array:
-        """(n, source.nq) with quaternions whose largest entry is positive: their negatives turn
-        alike."""
+        """(n, source.nq) configurations with the largest entry of each quaternion positive.
+
+        A quaternion and its negative are the same rotation.
+        """
         out = theirs.copy()
         for joint in self.source.joints:
             if joint.nv == 6:
@@ -168,8 +168,10 @@ class Robot:
         return out
 
     def wrapped(self, v: Array) -> Array:
-        """(n, source.nv) with angles of continuous joints from -pi to pi; ours count turns, theirs
-        do not."""
+        """(n, source.nv) with angles of continuous joints wrapped to (-pi, pi].
+
+        In robosim these angles count turns, in Pinocchio they do not.
+        """
         out = v.copy()
         for joint in self.source.joints:
             if joint.nv == 1 and joint.nq == 2:
@@ -178,7 +180,7 @@ class Robot:
 
     @functools.cached_property
     def bodies(self) -> list[int]:
-        """Their joint that moves each of our bodies; a floating base has another name there."""
+        """Pinocchio's joint that moves each body of robosim; a floating base has another name."""
         names = [joint.name for joint in self.model._engine.joints[1:]]
         return [
             self.source.getJointId(name) if self.source.existJointName(name) else 1
@@ -187,17 +189,17 @@ class Robot:
 
     @property
     def follows(self) -> bool:
-        """Whether some joints mimic others."""
+        """True if a joint mimics another one."""
         return self.G.shape[0] != self.G.shape[1]
 
     @property
     def singular(self) -> bool:
-        """Whether no digit of an inverse of M is left."""
+        """True if an inverse of M has no correct digit."""
         return bool(self.cond.max() > 1 / np.finfo(float).eps)
 
     @functools.cached_property
     def M(self) -> Array:
-        """(STATES, n_v, n_v) mass matrices by their crba, in our order."""
+        """(STATES, n_v, n_v) mass matrices from Pinocchio's crba, in robosim's order."""
         upper = np.array([np.triu(pin.crba(self.source, self.data, q)) for q in self.Q])
         return self.reduced(upper + np.triu(upper, 1).swapaxes(1, 2), [1, 2])
 
@@ -208,7 +210,7 @@ class Robot:
         return values[:, -1] / np.maximum(values[:, 0], 1e-300)
 
     def reduced(self, x: Array, axes: list[int]) -> Array:
-        """Contracted with G along these axes."""
+        """Contract x with G along these axes."""
         for axis in axes:
             if self.follows:
                 x = np.moveaxis(np.moveaxis(x, axis, -1) @ self.G, -1, axis)
@@ -248,10 +250,9 @@ def load(file: str, *, free_flying: bool) -> Robot:
 
 @functools.cache
 def robots() -> tuple[Robot, ...]:
-    """All, in the gate a slice of them that has what is singular: on fixed and on free-flying
-    bases.
+    """All robots on fixed and on free-flying bases; in the gate a subset with the singular ones.
 
-    But for two flying robots without joints where their base is fixed.
+    Robots without joints are left out on fixed bases.
     """
     known = [file for file in all_files() if file not in REFUSED | REFUSED_BY_PINOCCHIO]
     chosen = sorted({*some(known, 12), *SINGULAR})
@@ -261,8 +262,10 @@ def robots() -> tuple[Robot, ...]:
 
 @functools.cache
 def random_robots() -> tuple[Robot, ...]:
-    """Trees of each kind of joint with random axes and armature, of all kinds together, and samples
-    of theirs."""
+    """Random trees of each kind of joint and of all kinds, and Pinocchio's sample models.
+
+    Axes and armature of the trees are random.
+    """
     kinds = list(PEERS)
     found = []
     for seed, chosen in enumerate([*([kind] * 5 for kind in kinds), kinds * 2, kinds[::-1] * 3]):
@@ -279,7 +282,7 @@ def random_robots() -> tuple[Robot, ...]:
     rng = np.random.default_rng(1)
     humanoid = pin.buildSampleModelHumanoidRandom(True)
     for source in (humanoid, pin.buildSampleModelHumanoid(), pin.buildSampleModelManipulator()):
-        for i in range(1, source.njoints):  # their random bodies are none that can be
+        for i in range(1, source.njoints):  # no body can have their random inertias
             box = pin.Inertia.FromBox(rng.uniform(0.5, 3), *rng.uniform(0.1, 0.6, 3))
             source.inertias[i] = pin.SE3.Random().act(box)
         found.append(Robot(source.name, convert(source), source, lambda link: f"frame {link}"))

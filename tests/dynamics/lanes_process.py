@@ -1,8 +1,8 @@
-"""Run in a process of its own with ROBOSIM_ISA set: all operations on many states in lanes, and one
-by one.
+"""Compares all operations on many states in lanes with one state at a time.
 
-Arguments: a file for the results. Prints how many results were compared, bit for bit. States differ
-in every lane, and their number leaves a rest for every number of lanes.
+Run in a process of its own with ROBOSIM_ISA set. The argument is a file for the results. Prints the
+number of results compared bit for bit. States differ in every lane. Their number is no multiple of
+any number of lanes.
 """
 
 from __future__ import annotations

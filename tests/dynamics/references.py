@@ -1,4 +1,4 @@
-"""Pinocchio's answer to each operation of the engine: one row per operation, named as it."""
+"""Pinocchio's results for each operation of the engine: one function per operation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Reference = Callable[[Sample], Answer]
 
 
 def rows_of(*modules: ModuleType) -> dict[str, Reference]:
-    """The modules' functions that are named as operations."""
+    """Functions of the modules that have the name of an operation."""
     return {
         name: getattr(module, name)
         for module in modules
@@ -27,7 +27,7 @@ def rows_of(*modules: ModuleType) -> dict[str, Reference]:
 
 REFERENCES = rows_of(references_kinematics, references_dynamics, references_parameters)
 
-# Those that Pinocchio has not, with the tests that hold them to differences of others.
+# Operations that Pinocchio does not have, with the tests that compare them with differences.
 ELSEWHERE = {
     "rnea_hvp": "dynamics/test_products.py",
     "forward_dynamics_hvp": "dynamics/test_products.py",
@@ -35,7 +35,7 @@ ELSEWHERE = {
     "joint_force_derivatives": "model/test_joint_forces.py",
 }
 
-# What is compared of results of ours and of theirs where neither's coordinates are the other's.
+# Maps of both libraries' results to common coordinates, for results whose coordinates differ.
 COMPARED: dict[str, tuple[Callable[[Robot, Array], Array], Callable[[Robot, Array], Array]]] = {
     "integrate": (
         lambda robot, q: robot.one_of_two(robot.configurations(q)),
@@ -44,12 +44,12 @@ COMPARED: dict[str, tuple[Callable[[Robot, Array], Array], Callable[[Robot, Arra
     "difference": (lambda robot, v: robot.wrapped(v @ robot.G.T), lambda robot, v: v),
 }
 
-# Accuracy falls with cond(M).
+# Operations whose accuracy falls with cond(M).
 CONDITIONED = {name for name, row in OPERATIONS.items() if row["solves"]} | {"mass_solve"}
 
 
 def allowed(robot: Robot, operation: str) -> Array:
-    """(STATES,) of the largest entry of the reference, or of one."""
+    """(STATES,) tolerances, relative to the largest entry of the reference, or to one."""
     floor = np.full(len(robot.q), 1e-10)
     return (
         np.maximum(floor, 10 * np.finfo(float).eps * robot.cond)

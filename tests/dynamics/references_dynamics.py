@@ -1,5 +1,4 @@
-"""Pinocchio's answers about forces, accelerations and energies, and about their derivatives in the
-state."""
+"""Pinocchio's forces, accelerations and energies, and their derivatives in the state."""
 
 from __future__ import annotations
 
@@ -36,32 +35,32 @@ def coriolis_matrix(s: Sample) -> Answer:
 
 def kinetic_energy(s: Sample) -> Answer:
     v = s["v"]
-    if s.model.armature.any():  # theirs counts it for some types of joints and for others not
+    if s.model.armature.any():  # Pinocchio adds the armature for some types of joints only
         return np.array(v @ symmetric(pin.crba(s.model, s.data, s.q)) @ v / 2)
     return np.array(pin.computeKineticEnergy(s.model, s.data, s.q, v))
 
 
 def potential_energy(s: Sample) -> Answer:
-    base = s.model.inertias[0]  # theirs leaves out what is welded to the world
+    base = s.model.inertias[0]  # Pinocchio leaves out links welded to the world
     moving = pin.computePotentialEnergy(s.model, s.data, s.q)
     return np.array(moving - base.mass * s.model.gravity.linear @ base.lever)
 
 
 def integrate(s: Sample) -> Answer:
-    """Theirs' coordinates."""
+    """The result is in Pinocchio's coordinates."""
     return pin.integrate(s.model, s.q, s["v"])
 
 
 def difference(s: Sample) -> Answer:
-    """Theirs' coordinates."""
+    """The result is in Pinocchio's coordinates."""
     return pin.difference(s.model, s.q, s.robot.configurations(s.given["q1"][None])[0])
 
 
-# What solves with M
+# Solutions with M
 
 
 def mass_matrix_inverse(s: Sample) -> Answer:
-    if s.robot.follows:  # their algorithm has no mimic joints
+    if s.robot.follows:  # Pinocchio's algorithm has no mimic joints
         return np.linalg.inv(s.M)
     return s.ours(symmetric(pin.computeMinverse(s.model, s.data, s.q)), 0, 1)
 
@@ -73,7 +72,10 @@ def forward_dynamics(s: Sample) -> Answer:
 
 
 def mass_factor(s: Sample) -> Answer:
-    """By a dense factorization of their M: with rows and columns reversed, L^T D L is C C^T."""
+    """Dense factorization of Pinocchio's M.
+
+    With rows and columns reversed, L^T D L is C C^T.
+    """
     U = np.linalg.cholesky(s.M[::-1, ::-1])[::-1, ::-1]  # L^T D^(1/2)
     d = U.diagonal()
     return (U / d).T - np.eye(len(d)) + np.diag(d**-2)
@@ -99,8 +101,10 @@ def gravity_forces_derivatives(s: Sample) -> Answer:
 
 
 def kinetic_energy_derivatives(s: Sample) -> Answer:
-    """By Hamel's equations: d/dt (M v) + V x* p of each joint's momentum p - dT/dq = C v, and dM/dt
-    = C + C^T."""
+    """Kinetic energy by Hamel's equations.
+
+    For each joint's momentum p: d/dt (M v) + V x* p - dT/dq = C v, and dM/dt = C + C^T.
+    """
     v = s["v"]
     p = symmetric(pin.crba(s.model, s.data, s.q)) @ v
     dq = pin.computeCoriolisMatrix(s.model, s.data, s.q, v).T @ v

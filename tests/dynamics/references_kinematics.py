@@ -1,4 +1,4 @@
-"""Pinocchio's answers about frames, center of mass and centroidal momentum."""
+"""Pinocchio's results for frames, center of mass and centroidal momentum."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def frame_velocity_derivatives(s: Sample) -> Answer:
     results = []
     for i in s.robot.point_frames:
         frame = s.model.frames[i]
-        # Linear rows of a point that moves with the frame, and of the angular velocity.
+        # Linear rows are those of a point that moves with the frame. Angular rows are those of the
+        # frame.
         point = pin.getPointVelocityDerivatives(
             s.model, s.data, frame.parentJoint, frame.placement, s.axes
         )
@@ -75,10 +76,10 @@ def frame_acceleration_derivatives(s: Sample) -> Answer:
 
 
 def angular_acceleration_derivatives(s: Sample, i: int) -> tuple[Array, ...]:
-    """Of a frame's velocity in q and acceleration in q, v, a; angular rows.
+    """Angular rows of a frame's velocity derivative in q and acceleration derivatives in q, v, a.
 
-    From those in local axes, x_W = R x: what theirs gives in world axes disagrees with differences
-    of its own accelerations where a free joint follows another.
+    They are converted from local axes by x_W = R x: if a free joint follows another joint,
+    Pinocchio's derivatives in world axes disagree with differences of its own accelerations.
     """
     local = tuple(
         x.copy() for x in pin.getFrameAccelerationDerivatives(s.model, s.data, i, pin.LOCAL)
@@ -86,7 +87,7 @@ def angular_acceleration_derivatives(s: Sample, i: int) -> tuple[Array, ...]:
     if s.axes == pin.LOCAL:
         return local
     R = s.data.oMf[i].rotation
-    turn = local[3][3:]  # of the frame by q, as its acceleration by a
+    turn = local[3][3:]  # d(acceleration)/da equals the turn of the frame by q
     velocity = pin.getFrameVelocity(s.model, s.data, i, pin.LOCAL).angular
     acceleration = pin.getFrameAcceleration(s.model, s.data, i, pin.LOCAL).angular
     in_world = [R @ x[3:] for x in local]
@@ -95,7 +96,7 @@ def angular_acceleration_derivatives(s: Sample, i: int) -> tuple[Array, ...]:
     return tuple(np.vstack([x, x]) for x in in_world)
 
 
-# Center of mass; theirs leaves out what is welded to the world
+# Center of mass; Pinocchio leaves out links welded to the world
 
 
 def with_base(s: Sample, moving: Array, base: Array) -> Array:

@@ -1,5 +1,4 @@
-"""Pinocchio's answers about inertial parameters: its regressor, with the chain rule to what a body
-is made of."""
+"""Pinocchio's derivatives in inertial parameters: its regressor and the chain rule."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from .calls import Array
 from .example_robots import Robot
 from .sample import Answer, Sample, turning_wrenches
 
-# States that placements are asked of: each builds a model.
+# Number of states for derivatives in placements: each of them builds a model.
 PLACED_STATES = 3
 
 # Entries of a symmetric matrix in the order of the parameters.
@@ -20,7 +19,7 @@ MOMENTS = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 
 
 def regressor(s: Sample, a: Array) -> Array:
-    """(n_v, bodies, 10), with bodies in our order."""
+    """(n_v, bodies, 10) regressor, with bodies in robosim's order."""
     Y = pin.computeJointTorqueRegressor(s.model, s.data, s.q, s["v"], s.robot.G @ a)
     by_joint = Y.reshape(s.model.nv, s.model.njoints - 1, 10)
     return s.ours(by_joint[:, [i - 1 for i in s.robot.bodies]], 0)
@@ -45,14 +44,16 @@ def moments(inertia: Array) -> Array:
 
 @functools.cache
 def of_bodies(robot: Robot) -> tuple[Array, Array]:
-    """All bodies' of the following, in our order."""
+    """Results of `of_a_body` for all bodies, in robosim's order."""
     in_mass, in_com = zip(*(of_a_body(robot.source.inertias[i]) for i in robot.bodies), strict=True)
     return np.array(in_mass), np.array(in_com)
 
 
 def of_a_body(inertia: pin.Inertia) -> tuple[Array, Array]:
-    """Derivatives of (m, m c, I about the origin) in m (10) and in c (10, 3), I about c held
-    fixed."""
+    """Derivatives of (m, m c, I about the origin) in m (10) and in c (10, 3).
+
+    I about c is held fixed.
+    """
     m, c = inertia.mass, inertia.lever
     in_mass = np.concatenate([[1], c, moments(c @ c * np.eye(3) - np.outer(c, c))])
     in_com = np.zeros((10, 3))
@@ -63,7 +64,7 @@ def of_a_body(inertia: pin.Inertia) -> tuple[Array, Array]:
 
 
 def body_derivatives(s: Sample, a: Array) -> tuple[Array, Array, Array]:
-    """Of inverse dynamics, in masses, centers of mass and moments about these."""
+    """Derivatives of inverse dynamics in masses, centers of mass, and moments about the centers."""
     Y = regressor(s, a)
     in_mass, in_com = of_bodies(s.robot)
     mass = np.einsum("vbp,bp->vb", Y, in_mass)
@@ -71,8 +72,7 @@ def body_derivatives(s: Sample, a: Array) -> tuple[Array, Array, Array]:
 
 
 def freed(source: pin.Model, joint: int) -> tuple[pin.Model, list[int]]:
-    """The model with one more joint, free in all directions, before this one; and where the old
-    ones are in it."""
+    """Insert a free joint before this joint; return the model and the indices of the old joints."""
     model, index = pin.Model(), [0]
     model.gravity = source.gravity
     for i in range(1, source.njoints):
@@ -94,10 +94,11 @@ def freed(source: pin.Model, joint: int) -> tuple[pin.Model, list[int]]:
 
 
 def placement_derivatives(s: Sample, a: Array) -> Array:
-    """(n_v, bodies, 6) of inverse dynamics: in a joint at rest before ours.
+    """(n_v, bodies, 6) derivatives of inverse dynamics in placements of bodies.
 
-    Of one body for each of the first states, a different one each time; not a number for the
-    others.
+    They are derivatives in the position of a free joint at rest that precedes the body's joint.
+    Each of the first states has one body, a different one each time. Entries of all others are
+    not-a-number.
     """
     out = np.full((s.robot.model.n_v, len(s.robot.bodies), 6), np.nan)
     if s.k < PLACED_STATES:
@@ -127,7 +128,7 @@ def placement_derivatives(s: Sample, a: Array) -> Array:
 
 
 def times(A: Array, derivatives: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Products with matrices or vectors, where derivatives are known."""
+    """Products of A with matrices or vectors; unknown derivatives stay not-a-number."""
     return tuple(
         np.full((*A.shape[:-1], *x.shape[1:]), np.nan)
         if np.isnan(x).all()

@@ -1,4 +1,4 @@
-"""One state of a robot in Pinocchio's coordinates, and how its results become ours."""
+"""One state of a robot in Pinocchio's coordinates, and conversion of results to robosim's."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Answer = Array | tuple[Array, ...]
 
 
 def symmetric(upper: Array) -> Array:
-    """From its upper triangle."""
+    """Symmetric matrix from its upper triangle."""
     return np.triu(upper) + np.triu(upper, 1).T
 
 
 def jacobians(model: pin.Model, data: pin.Data, q: Array, frames: list[int]) -> Array:
-    """(frames, 6, nv) at the frames' origins, world axes."""
+    """(frames, 6, nv) Jacobians at the frames' origins, world axes."""
     pin.computeJointJacobians(model, data, q)
     pin.updateFramePlacements(model, data)
     world = pin.LOCAL_WORLD_ALIGNED
@@ -31,10 +31,11 @@ def jacobians(model: pin.Model, data: pin.Data, q: Array, frames: list[int]) -> 
 def turning_wrenches(
     model: pin.Model, data: pin.Data, q: Array, links: list[int], wrenches: Array | None
 ) -> Array:
-    """What their dtau_dq lacks: it holds forces fixed in the bodies' axes, ours in the world's.
+    """Part missing in Pinocchio's dtau_dq, as its forces turn with the bodies.
 
-    Held in a link's axes, f changes by w x f under a turn w = J_w dq; ours stays, which is -w x f =
-    [f] J_w dq more, and dtau = -J^T df.
+    Robosim holds forces fixed in world axes. Under a turn w = J_w dq, a force fixed in a link's
+    axes changes by w x f. A force fixed in world axes lacks this change, which adds -w x f = [f]
+    J_w dq. Then dtau = -J^T df.
     """
     out = np.zeros((model.nv, model.nv))
     if wrenches is not None:
@@ -45,12 +46,12 @@ def turning_wrenches(
 
 
 class Sample:
-    """State k of a robot with the inputs of a call.
+    """State k of a robot, with the inputs of a call.
 
     Attributes:
-        given: our inputs at this state, by name.
-        model, data, q: theirs.
-        axes: their name of the axes that results about frames are in.
+        given: robosim's inputs at this state, by name.
+        model, data, q: Pinocchio's.
+        axes: Pinocchio's constant for the axes of results about frames.
     """
 
     def __init__(self, robot: Robot, k: int, inputs: Inputs, *, local: bool) -> None:
@@ -61,17 +62,19 @@ class Sample:
         self.wrenches = self.given.get("wrenches")
 
     def __getitem__(self, name: str) -> Array:
-        """A vector along the joints, as theirs."""
+        """Vector along the joints, in Pinocchio's coordinates."""
         return self.robot.G @ self.given[name]
 
     def ours(self, x: Array, *axes: int) -> Array:
-        """A result of theirs, whose `axes` are along their joints."""
+        """Pinocchio's result in robosim's coordinates; `axes` are the axes along the joints."""
         return self.robot.reduced(np.asarray(x), list(axes))
 
     @functools.cached_property
     def forces(self) -> pin.StdVec_Force:
-        """The wrenches on their bodies, in these' axes; ours are in world axes at links'
-        origins."""
+        """Wrenches on Pinocchio's bodies, in the bodies' axes.
+
+        Robosim's wrenches are in world axes at the links' origins.
+        """
         if self.wrenches is None:
             return self.robot.no_forces
         out = pin.StdVec_Force(self.robot.no_forces)
@@ -85,30 +88,33 @@ class Sample:
 
     @property
     def link_jacobians(self) -> Array:
-        """(links, 6, nv) of the links that wrenches act on, theirs, world axes."""
+        """(links, 6, nv) Pinocchio's Jacobians of the links that wrenches act on, world axes."""
         return jacobians(
             self.model, self.data, self.q, [] if self.wrenches is None else self.robot.links
         )
 
     @property
     def turning_wrenches(self) -> Array:
-        """What their dtau_dq lacks."""
+        """Part missing in Pinocchio's dtau_dq, see the function of this name."""
         return turning_wrenches(self.model, self.data, self.q, self.robot.links, self.wrenches)
 
     def inverse_dynamics(self, a: Array) -> tuple[Array, Array]:
-        """dtau_dq and dtau_dv at this acceleration of ours, in our coordinates."""
+        """dtau_dq and dtau_dv at robosim's acceleration a, in robosim's coordinates."""
         args = self.model, self.data, self.q, self["v"], self.robot.G @ a
         dq, dv = (x.copy() for x in pin.computeRNEADerivatives(*args, self.forces)[:2])
         return self.ours(dq + self.turning_wrenches, 0, 1), self.ours(dv, 0, 1)
 
     @property
     def M(self) -> Array:
-        """Mass matrix, ours."""
+        """Mass matrix, in robosim's coordinates."""
         return self.robot.M[self.k]
 
     @functools.cached_property
     def forward_dynamics(self) -> tuple[Array, Array, Array, Array]:
-        """a, da_dq, da_dv and M^-1, in our coordinates; their algorithm has no mimic joints."""
+        """Acceleration a, da_dq, da_dv and M^-1, in robosim's coordinates.
+
+        Pinocchio's algorithm has no mimic joints.
+        """
         if self.robot.follows:
             h = pin.rnea(
                 self.model, self.data, self.q, self["v"], np.zeros(self.model.nv), self.forces

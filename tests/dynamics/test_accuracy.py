@@ -1,8 +1,8 @@
-"""Every operation against Pinocchio on robots of example-robot-data, fixed and free-flying, and on
-random trees. All robots in full, every fifth in the gate; thirty-two random states of each.
+"""Every operation against Pinocchio, on robots of example-robot-data and on random trees.
 
-Agreement is asked to max(1e-10, 10 eps cond(M)) relative to max(1, largest entry of the reference);
-cond(M) counts where the operation solves with M.
+Bases are fixed and free-flying. Full runs take all robots, the gate takes every fifth one. Each
+robot has thirty-two random states. The tolerance is max(1e-10, 10 eps cond(M)) relative to max(1,
+largest entry of the reference). cond(M) counts if the operation solves with M.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ from .sample import Sample
 
 
 def worst_ratio(robot: Robot, operation: str, *, local: bool, wrenches: bool) -> float:
-    """Largest disagreement over all states and results, in units of what is allowed."""
+    """Largest error over all states and results, in units of the tolerance."""
     options = options_of(operation, robot.own_links, local=local, wrenches=wrenches)
     inputs = robot.inputs(operation, options)
     results = evaluate_batch(robot.model, operation, inputs, options)
@@ -82,7 +82,7 @@ def test_robots_left_out_are_the_known_ones():
 
 
 def test_refused_robots_are_refused():
-    """All others are loaded, in full."""
+    """All other robots are loaded in full."""
     for file in example_robots.REFUSED_BY_PINOCCHIO:
         with pytest.raises(ValueError, match="valid URDF"):
             example_robots.load(file, free_flying=False)

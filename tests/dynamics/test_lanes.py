@@ -1,8 +1,7 @@
-"""Lanes against one state at a time, bit for bit, on every instruction set; and the sets against
-each other.
+"""Lanes against one state at a time, bit for bit, and instruction sets against each other.
 
-Mechanisms with joints of every kind, every operation with every choice, different data in each
-lane.
+Every instruction set runs every operation with every option, on mechanisms with joints of every
+kind, with different data in each lane.
 """
 
 import os
@@ -21,13 +20,13 @@ from .trees import battery
 EPS = np.finfo(float).eps
 SETS = _engine.build_info()["usable_kernels"]
 
-# What rounds M's condition number times.
+# Operations whose rounding errors grow with the condition number of M.
 CONDITIONED = {name for name, row in OPERATIONS.items() if row["solves"]} | {"mass_solve"}
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """Per instruction set the number of results that were compared, and all results."""
+    """By instruction set, the number of results compared, and all results."""
     folder = tmp_path_factory.mktemp("lanes")
     program = str(Path(__file__).with_name("lanes_process.py"))
     out = {}
@@ -47,7 +46,7 @@ def results(tmp_path_factory):
 
 
 def test_lanes_have_the_bits_of_single_states(results):
-    """Asserted in the processes; here, that they went through everything."""
+    """The processes assert this; the test asserts that they went through all operations."""
     operations = {key.split()[1] for key in results[SETS[0]][1]}
     assert operations == set(OPERATIONS) | {"condition"}
     for isa in SETS:
@@ -57,10 +56,10 @@ def test_lanes_have_the_bits_of_single_states(results):
 
 @pytest.mark.parametrize("isa", SETS[1:])
 def test_instruction_sets_agree(results, isa):
-    """Sets differ in fused products and so in rounding: by 1e-13 of the largest entry of a result,
-    or of one.
+    """Instruction sets differ in fused products and so in rounding.
 
-    What solves with M by 1e-12, or ten eps cond(M) where that is more.
+    The tolerance is 1e-13 of the largest entry of a result, or of one. For operations that solve
+    with M it is 1e-12, or ten eps cond(M) if that is more.
     """
     _, first = results[SETS[0]]
     _, other = results[isa]

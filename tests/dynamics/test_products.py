@@ -1,8 +1,8 @@
-"""Products with derivatives against the full matrices; second-order products against differences of
-first-order ones.
+"""Products with derivatives against the full matrices, and against finite differences.
 
-On the robots of example-robot-data, with wrenches. What solves with M is as accurate as its
-condition number allows.
+Second-order products are compared with differences of first-order ones. The robots are those of
+example-robot-data, with wrenches. The accuracy of operations that solve with M depends on its
+condition number.
 """
 
 import itertools
@@ -15,8 +15,8 @@ from .example_robots import Robot, robots
 
 EPS = np.finfo(float).eps
 
-# Of inverse and of forward dynamics: the matrices' operation, how many values come before its
-# matrices, the arguments that it is taken in, and the name of the cotangent.
+# For inverse and forward dynamics: the operation of the matrices, the number of values before its
+# matrices, the arguments of the derivatives, and the name of the cotangent.
 KINDS = {
     "rnea": ("rnea_derivatives", 0, ("q", "v", "a"), "tau_bar"),
     "forward_dynamics": ("forward_dynamics_derivatives", 1, ("q", "v", "tau"), "a_bar"),
@@ -28,8 +28,10 @@ def times(A: Array, x: Array) -> Array:
 
 
 def worst(value: Array, reference: Array, allowed: Array) -> float:
-    """Of all states, in units of what is allowed of the largest entry of the reference, or of
-    one."""
+    """Largest error over all states, in units of the tolerance.
+
+    The tolerance is relative to the largest entry of the reference, or to one.
+    """
     scale = np.maximum(1, np.abs(reference).max(axis=1, initial=0))
     return float((np.abs(value - reference).max(axis=1, initial=0) / scale / allowed).max())
 
@@ -48,7 +50,7 @@ def assert_all(ratios: dict[str, float]) -> None:
 @pytest.mark.parametrize("wrenches", [False, True], ids=["", "wrenches"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_products_are_those_of_the_matrices(kind, wrenches):
-    """To 1e-12, or to ten times what M's condition number makes of rounding, where that is more."""
+    """The tolerance is 1e-12, or 10 eps cond(M) if that is more."""
     derivatives, before, arguments, bar = KINDS[kind]
     ratios = {}
     for robot in known_robots():
@@ -82,7 +84,7 @@ def test_products_are_those_of_the_matrices(kind, wrenches):
 def gradients(
     robot: Robot, kind: str, state: Inputs, direction: Inputs, t: float, options: dict
 ) -> Array:
-    """(n, 3 n_v) of the first-order product, at the state moved by t along the direction."""
+    """(n, 3 n_v) first-order product, at the state moved by t along the direction."""
     q, v, x = KINDS[kind][2]
     moved = {
         q: evaluate_batch(robot.model, "integrate", {"q": state[q], "v": t * direction["dq"]}, {})[
@@ -96,11 +98,11 @@ def gradients(
 
 
 def ridders(central: list[Array]) -> Array:
-    """(n, m) the limit of central differences with steps h, h/2, ...
+    """(n, m) limit of central differences with steps h, h/2, ...
 
-    Of all extrapolations that which differs least from those it is made of, for each state.
-    Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Advances in Engineering Software
-    4(2), 1982.
+    For each state, it is the extrapolation that differs least from the values that it is computed
+    from. Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Advances in Engineering
+    Software 4(2), 1982.
     """
     column, best, error = central, central[-1], np.full(len(central[0]), np.inf)
     for order in range(1, 6):
@@ -117,10 +119,10 @@ def ridders(central: list[Array]) -> Array:
 @pytest.mark.parametrize("wrenches", [False, True], ids=["", "wrenches"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_second_order_products_are_derivatives_of_the_first(kind, wrenches):
-    """To 1e-10 and 1e4 eps cond(M), of the largest entry: what rounding of the gradients makes of
-    steps down to 1e-4.
+    """The tolerance is 1e-10 + 1e4 eps cond(M), relative to the largest entry.
 
-    Steps are as small as that where M is nearly singular and forward dynamics bends sharply.
+    It covers rounding of the gradients at steps down to 1e-4. Such small steps are needed if M is
+    nearly singular and forward dynamics is strongly curved.
     """
     _, _, (q, v, x), bar = KINDS[kind]
     steps = 0.1 / 2.0 ** np.arange(14)

@@ -1,4 +1,4 @@
-"""Large results take the memory of those that are gone, and of no other."""
+"""Large results reuse the memory of freed results, and no other memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_memory_is_used_again_when_nobody_holds_it():
     expected, part = first[100:].copy(), first[100:]
     second = robot.mass_matrix(others)
     assert not np.shares_memory(first, second)
-    del first  # a part of it is still held
+    del first  # a part of the array is still referenced
     third = robot.mass_matrix(others)
     assert not np.shares_memory(part, third)
     assert np.array_equal(part, expected)

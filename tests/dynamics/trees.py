@@ -1,4 +1,4 @@
-"""Random trees with joints of every kind, of our own making."""
+"""Random trees with joints of every kind, built by robosim."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ KINDS = ("revolute", "prismatic", "continuous", "helical", "planar", "floating")
 
 
 def random_tree(seed: int, n: int, *, floating: bool, mimic: bool) -> Model:
-    """Of n moving joints, each on one of the last bodies: chains with branches. Some joints mimic
-    others."""
+    """Tree of n moving joints, each on one of the last bodies: chains with branches.
+
+    Some joints mimic others.
+    """
     rng = np.random.default_rng(seed)
     builder = ModelBuilder(f"tree {seed}", floating_base=floating)
     builder.add_link(
@@ -48,7 +50,7 @@ def random_tree(seed: int, n: int, *, floating: bool, mimic: bool) -> Model:
 
 
 def battery() -> list[Model]:
-    """Fixed and free-flying, with and without joints that mimic others, from small to large."""
+    """Fixed and free-flying trees, with and without mimic joints, from small to large."""
     return [
         random_tree(1, 1, floating=False, mimic=False),
         random_tree(2, 7, floating=False, mimic=False),

@@ -1,5 +1,4 @@
-"""Clouds as cameras give them: merging never shrinks obstacles, the robot is no obstacle, what is
-left out is told."""
+"""Point clouds of cameras: merging keeps obstacles, the robot is removed, the rest is counted."""
 
 import numpy as np
 import pytest
@@ -28,7 +27,7 @@ def test_obstacles_never_shrink(seed):
         [0, 1, 1e3]
     )
     if seed % 3 == 0:
-        points[:, rng.integers(3)] = 0.7  # a plane along the grid, on which cells end
+        points[:, rng.integers(3)] = 0.7  # a plane along the grid, on borders of cells
     voxel, radius = float(np.exp(rng.uniform(np.log(1e-3), np.log(3)))), float(rng.uniform(0, 0.02))
     kept = clean_cloud(points, radius, voxel=voxel)
     grown = kept.radius - radius
@@ -38,7 +37,7 @@ def test_obstacles_never_shrink(seed):
     cells = np.unique(np.floor(points / voxel), axis=0)
     assert len(kept.points) == len(cells)
     assert kept.merged == n - len(cells)
-    # Nothing is there where nothing was.
+    # No obstacle appears where no point was.
     assert cKDTree(points).query(kept.points)[0].max() <= grown + 1e-12
 
 
@@ -58,7 +57,7 @@ def test_what_is_no_point_is_counted():
     picture[:5] = np.nan
     picture[7, 3] = np.inf
     picture[8, 3, 1] = -np.inf
-    picture[9, :10] = 0  # how some cameras say nothing
+    picture[9, :10] = 0  # no measurement, as reported by some cameras
     picture[10, 0] = (0, 0, 9)
     X_WC = pose((1, -2, 0.5), rpy=(-1.8, 0.2, 0.4))
     kept = clean_cloud(picture, 0.005, X_WC, near=0.1, far=5)
@@ -102,7 +101,7 @@ def test_points_on_the_robot_are_those_within_the_margin_of_its_shapes():
     robot, q = builder.build(), np.array([0.7])
     scene = Scene("s")
     scene.add_sphere("ball", 0.07)
-    scene.add_box("table", (0.4, 0.4, 0.4), pose((0.5, 0.5, 0)))  # no part of the robot
+    scene.add_box("table", (0.4, 0.4, 0.4), pose((0.5, 0.5, 0)))  # not a part of the robot
     scene.attach("ball", "arm", pose=pose((0, 0, 0.6)))
     rng = np.random.default_rng(3)
     points = rng.uniform((-0.5, -0.4, -0.2), (1.0, 0.7, 1.0), (repeats(6000, 40_000), 3))
@@ -117,7 +116,7 @@ def test_points_on_the_robot_are_those_within_the_margin_of_its_shapes():
     )
     for margin in (0.0, 0.03):
         kept = clean_cloud(points, 0.01, model=robot, q=q, scene=scene, margin=margin)
-        clear = np.abs(gap - margin) > 1e-8  # the ball that stands for a point, and rounding
+        clear = np.abs(gap - margin) > 1e-8  # the ball in place of a point, and rounding
         assert 40 < kept.on_robot < len(points) - 40
         expected = points[gap > margin]
         assert np.count_nonzero(~clear) == 0
@@ -142,8 +141,8 @@ def test_points_in_the_hollow_of_a_mesh_are_not_on_the_robot():
 
 
 def test_a_camera_that_sees_the_robot_and_a_wall(ur5):
-    # What a camera sees of a wall and of the robot, with a millimeter of noise: planning starts
-    # among it.
+    # A camera sees a wall and the robot, with a millimeter of noise. Planning starts inside this
+    # cloud.
     rng = np.random.default_rng(4)
     q = ur5.configuration({"shoulder_lift_joint": -1.2, "elbow_joint": 1.4, "wrist_1_joint": -1.0})
     truth = Scene("truth")

@@ -1,4 +1,4 @@
-"""What a compiled scene checks, against a plain double loop over shapes."""
+"""Checks of a compiled scene against a plain double loop over shapes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def furnished() -> Scene:
         [(Shape.cylinder(0.1, 0.2), None), (Shape.box((0.02, 0.06, 0.06)), pose((0, 0.05, 0)))],
                        pose((0.5, 0.2, 0.2)))  # fmt: skip
     scene.add_sphere("ball", 0.08, pose((0.3, -0.4, 0.4)))
-    # On a link whose frame is not that of its body, and through the flange into the second wrist.
+    # On a link whose frame differs from its body's, reaching through the flange into the second
+    # wrist.
     scene.add_cylinder("tool", 0.01, 0.3)
     scene.attach(
         "tool",
@@ -34,7 +35,7 @@ def furnished() -> Scene:
 
 
 def expected_pairs(scene: Scene, model) -> set[tuple[str, str]]:
-    """Names of things that may hit each other, from the words of `Scene.compile`."""
+    """Names of pairs that are checked, according to the documentation of `Scene.compile`."""
     links = {collider.link for collider in model.colliders}
     body = {frame.name: frame.body for frame in model._engine.frames}
     pairs = {
@@ -60,7 +61,7 @@ def expected_pairs(scene: Scene, model) -> set[tuple[str, str]]:
 def overlapping(
     scene: Scene, model, q: np.ndarray, pairs: set[tuple[str, str]]
 ) -> set[tuple[str, str]]:
-    """Which of these pairs of names overlap at q, by the distance of every two shapes."""
+    """Pairs of these names that overlap at q, by the distance of every two shapes."""
     poses = model.link_poses(q)
     bodies: dict[str, list] = {}
     for collider in model.colliders:
@@ -133,8 +134,7 @@ def test_what_is_held_hits_what_stands(ur5):
 
 
 def test_point_clouds_agree_with_numpy(ur5):
-    """3000 points about the forearm's tube, which is a capsule: the closest one by hand and by the
-    tree."""
+    """3000 points around the forearm's capsule; the closest point by NumPy and by the tree."""
     rng = np.random.default_rng(0)
     points = rng.uniform(-1, 1, (3000, 3))
     radius = 0.004

@@ -1,5 +1,4 @@
-"""Compiling once for each content: what is found again, what never is, and how the work grows with
-the objects."""
+"""Scenes are compiled once per content: reuse, changes, and growth with the number of objects."""
 
 from __future__ import annotations
 
@@ -40,12 +39,12 @@ def furnished() -> Scene:
 
 
 def fresh(scene: Scene, model):
-    """Compiled, whatever is known."""
+    """Scene compiled without the cache."""
     return _compile(scene, model, with_tables=True)[0]
 
 
 def assert_alike(one, other, q: np.ndarray) -> None:
-    """That two compiled scenes are the same, in all that they say of these configurations."""
+    """Assert that two compiled scenes return equal results for these configurations."""
     assert one.names == other.names
     np.testing.assert_array_equal(one.pairs, other.pairs)
     np.testing.assert_array_equal(one.collides_many(q), other.collides_many(q))
@@ -55,7 +54,7 @@ def assert_alike(one, other, q: np.ndarray) -> None:
 
 
 def edited(scene: Scene, rng: np.random.Generator) -> None:
-    """Change a scene in one way or another, by all that changes one."""
+    """Change a scene at random, by any of the methods that change one."""
     names = [name for name in scene.objects if name.startswith("box")]
     name = names[rng.integers(len(names))]
     X = pose(rng.uniform(0.3, 0.8, 3) * rng.choice([-1, 1], 3))
@@ -89,8 +88,11 @@ def edited(scene: Scene, rng: np.random.Generator) -> None:
 
 
 def test_a_changed_scene_is_never_taken_for_what_it_was(ur5):
-    """Random edits, one after the other, and back: always as compiled anew, and the same again
-    where it was before."""
+    """Random edits in sequence.
+
+    After each edit the scene is equal to a freshly compiled one, and earlier states of the scene
+    return the same compiled object as before.
+    """
     rng = np.random.default_rng(0)
     for _ in range(repeats(4, 40)):
         scene, before = furnished(), []
@@ -118,7 +120,7 @@ def test_equal_scenes_are_compiled_once(ur5, tmp_path):
     assert scene.compile(ur5) is not first
     scene.move("box1", X)
     assert scene.compile(ur5) is first
-    # What says nothing about collisions: names, colors, starts and goals.
+    # Changes without effect on collisions: names, colors, starts and goals.
     scene.name, scene.robot = "other", "ur5"
     scene.set_start({"elbow_joint": 1.0})
     scene.replace(SceneObject("box1",
@@ -171,8 +173,7 @@ def test_every_part_of_an_object_counts():
 
 
 def test_nobody_writes_to_what_has_a_digest():
-    """Neither by arrays that were given, nor by those of the object, nor by a pickle that says
-    otherwise."""
+    """Neither the given arrays, nor the object's arrays, nor a pickle can change the content."""
     X, shape_poses, points = pose((1, 2, 3)), np.eye(4)[None], np.zeros((3, 3))
     thing = SceneObject("box", (Shape.sphere(1),), shape_poses, X)
     scene = Scene()
@@ -205,7 +206,7 @@ def test_few_are_kept_and_none_without_its_model(monkeypatch):
     gc.collect()
     alive = [known() is not None for known in compiled_ones]
     assert alive == [False] * 2 * compiled._MOST_SCENES + [True] * compiled._MOST_SCENES
-    # What is large takes the place of many.
+    # One large scene takes the place of many small ones.
     monkeypatch.setattr(compiled, "_MOST_PARTS", 20_000)
     n = compiled._MOST_PARTS // 2
     for k in range(3):
@@ -241,8 +242,10 @@ def test_threads_share_them(ur5):
 
 
 def test_plans_do_not_depend_on_what_was_planned_before(ur5):
-    """To the bit: alone, again, and after others have asked the same compiled scene other
-    things."""
+    """Plans are equal to the last bit.
+
+    They are computed alone, again, and after other queries of the same compiled scene.
+    """
     scenes = [load_scene(name, model=ur5) for name in ("table_pick", "box", "cage")]
     problems = [Problem(ur5, scene) for scene in scenes]
     alone = []
@@ -270,7 +273,7 @@ def test_plans_do_not_depend_on_what_was_planned_before(ur5):
 
 
 def calls(work) -> int:
-    """How many functions Python calls meanwhile, those written in C among them."""
+    """Number of functions that Python calls during `work`, including functions in C."""
     count = 0
 
     def seen(frame, event, argument) -> None:
@@ -289,7 +292,7 @@ def calls(work) -> int:
     "what", ["boxes", "boxes beside something held", "allowed boxes", "parts", "points"]
 )
 def test_compiling_grows_with_the_number_of_objects(ur5, what):
-    """Four times the objects take some four times the calls, not sixteen."""
+    """Four times the objects take about four times the calls, not sixteen times."""
 
     def of(n: int) -> Scene:
         scene, rng = Scene(), np.random.default_rng(n)
@@ -309,7 +312,7 @@ def test_compiling_grows_with_the_number_of_objects(ur5, what):
                 scene.allow(f"box{i}", "forearm_link")
         return scene
 
-    of(1).compile(ur5)  # what is found once for a model
+    of(1).compile(ur5)  # results computed once per model
     few, many = of(200), of(800)
     assert calls(lambda: fresh(many, ur5)) < 5 * calls(lambda: fresh(few, ur5))
 
@@ -318,12 +321,11 @@ def test_compiling_grows_with_the_number_of_objects(ur5, what):
 
 
 def test_a_cloud_collides_as_the_balls_about_its_points(ur5):
-    """Beside an object that is made of these balls one by one: configurations, motions and
-    distances.
+    """A cloud against an object made of one ball per point: configurations, motions, distances.
 
-    Motions that come within half the resolution of a collision may be refused or not. Of a ball a
-    plane says how far the arm moves towards it; of a cloud, which no plane is beside, every motion
-    counts: it is refused a little sooner.
+    Motions that come within half the resolution of a collision may be refused or not. For a ball, a
+    separating plane bounds the arm's motion towards it. A cloud has no such plane, so that every
+    motion counts, and it is refused slightly earlier.
     """
     rng = np.random.default_rng(0)
     points, radius, X = (
@@ -341,8 +343,8 @@ def test_a_cloud_collides_as_the_balls_about_its_points(ur5):
                 scene.add_box("wall", (0.1, 2, 2), pose((1, 0, 0)))
                 scene.attach("cloud", "wrist_3_link", pose=pose((0, 0, 0.5)))
         one, other = cloud.compile(ur5), balls.compile(ur5)
-        # In the gate some among which three motions are refused with the cloud and not with the
-        # balls.
+        # The gate's configurations include three motions that are refused with the cloud but not
+        # with the balls.
         first, last = (0, 3000) if FULL else (1000, 1360)
         q = rng.uniform(-np.pi, np.pi, (3000, 6))[first:last]
         np.testing.assert_array_equal(one.collides_many(q), other.collides_many(q))
@@ -355,8 +357,8 @@ def test_a_cloud_collides_as_the_balls_about_its_points(ur5):
             answers = [assert_as_documented(scene, a, b) for scene in (one, other)]
             if answers[0] != answers[1]:
                 differ += 1
-                # Both are free where they are asked as finely as the least distance of samples:
-                # between these it is more than half of that.
+                # Both are proven free at a resolution equal to the least distance of the samples,
+                # since the distance between samples stays above half of it.
                 apart = min(one.min_distance(x)[0] for x in np.linspace(a, b, 2001))
                 assert apart > 0
                 assert one.edge_free(a, b, apart).free
@@ -370,8 +372,10 @@ def test_a_cloud_collides_as_the_balls_about_its_points(ur5):
 
 
 def assert_as_documented(scene, a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether a motion is called free: no sample of it collides then, else it is near a collision
-    where it says so."""
+    """Check a motion as documented; return true if it is reported free.
+
+    No sample of a free motion collides. A refused motion is near a collision at the reported time.
+    """
     edge = scene.edge_free(a, b)
     if edge.free:
         assert not scene.collides_many(np.linspace(a, b, 41)).any()
@@ -399,14 +403,14 @@ def test_a_cloud_is_updated_in_place(ur5):
     (body,) = scene.objects["cloud"].shapes
     assert isinstance(body, PointCloud)
     assert body.radius == 0.03
-    # As of a picture, elsewhere, and of nothing at all.
+    # Points in the shape of a picture, at another pose, and an empty cloud.
     scene.set_points("cloud", points.reshape(7, 10, 3), pose=pose((0, 0, 1)))
     np.testing.assert_array_equal(scene.objects["cloud"].source.points, points)
     assert scene.objects["cloud"].pose[2, 3] == 1
     scene.set_points("cloud", points[:0])
     assert scene.objects["cloud"].shapes == ()
     assert "cloud" not in scene.compile(ur5).names
-    # A held one stays held.
+    # An attached cloud stays attached.
     scene.attach("cloud", "tool0", pose=np.eye(4))
     scene.set_points("cloud", points[:5])
     assert scene.attachments["cloud"].link == "tool0"

@@ -1,5 +1,4 @@
-"""Concave meshes, terrain and bodies of pieces as obstacles, held objects and colliders of
-robots."""
+"""Concave meshes, terrain and compounds as obstacles, attached objects and colliders."""
 
 from __future__ import annotations
 
@@ -18,8 +17,10 @@ SIZE, WALL = np.array([0.5, 0.4, 0.25]), 0.02
 
 
 def bin_mesh(n: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """A box without a lid, walls `WALL` thick, as one closed concave mesh; every edge cut n times
-    into halves."""
+    """Open box with walls of thickness `WALL`, as one closed concave mesh.
+
+    Every edge is halved n - 1 times.
+    """
     w, d, h = SIZE / [2, 2, 1]
     ring = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
     outer, inner = ring * [w, d], ring * [w - WALL, d - WALL]
@@ -43,7 +44,7 @@ def bin_mesh(n: int = 1) -> tuple[np.ndarray, np.ndarray]:
 
 
 def bin_boxes() -> list[tuple[Shape, np.ndarray]]:
-    """The same as five boxes."""
+    """The open box as five boxes."""
     w, d, h = SIZE
     return [
         (Shape.box((w, d, WALL)), pose((0, 0, WALL / 2))),
@@ -89,7 +90,7 @@ def test_a_mesh_kept_concave_collides_as_the_boxes_that_it_is_made_of(ur5):
     for x, hits in zip(q[:300], found, strict=False):
         assert mesh.collides(x) == hits
         d, *_ = mesh.min_distance(x)
-        if not hits:  # 1e-9: the bar of iterative pairs
+        if not hits:  # 1e-9: tolerance of iterative pairs
             assert abs(d - boxes.min_distance(x)[0]) < 1e-9
         else:
             assert d < 0
@@ -107,10 +108,10 @@ def test_edges_past_a_concave_mesh_are_proven_and_refused_as_past_its_boxes(ur5)
         b = a + rng.normal(scale=0.3, size=6)
         edge = mesh.edge_free(a, b)
         refused += not edge.free
-        if edge.free:  # what is called free is free at every sample
+        if edge.free:  # a free motion is free at every sample
             samples = a + np.linspace(0, 1, 60)[:, None] * (b - a)
             assert not boxes.collides_many(samples).any()
-        else:  # what is refused comes within half the resolution of 5 mm
+        else:  # a refused one comes within half the resolution of 5 mm
             q_touch = a + edge.t * (b - a)
             assert boxes.min_distance(q_touch)[0] < 0.0025 + 1e-6
     assert 40 < refused < 360
@@ -142,16 +143,16 @@ def test_derivatives_of_distances_to_a_mesh_are_those_to_its_boxes(ur5):
                     and not c.one_sided
                     and min(c.feature_A.slide, c.feature_B.slide) > 1e-3
                 ):
-                    # 1e-5: central differences over 1e-6 of curved distances at 0.1 m
+                    # 1e-5: error of central differences over 1e-6 of curved distances at 0.1 m
                     assert abs((ends[0][0] - ends[1][0]) / (2 * step) - c.rates.distance[k]) < 1e-5
                     compared += 1
     assert compared > 60
 
 
 def test_what_is_wholly_inside_a_solid_collides_and_what_is_inside_a_surface_does_not(ur5):
-    vertices, faces = box_mesh(1.5)  # holds all of the arm's wrist, and more
+    vertices, faces = box_mesh(1.5)  # larger than the arm's whole wrist
     dented = vertices.copy()
-    dented[faces[0][0]] *= 0.9  # concave, so that it is kept
+    dented[faces[0][0]] *= 0.9  # concave, so that the mesh is kept
     q = ur5.neutral()
     reach = ur5.frame_pose(q, "tool0")[:3, 3]
     X = pose(reach)
@@ -161,7 +162,7 @@ def test_what_is_wholly_inside_a_solid_collides_and_what_is_inside_a_surface_doe
     surface.add_mesh("block", small, X, keep="surface")
     rounded.add_mesh("block", small, X, keep="solid")
     assert solid.compile(ur5).collides(q)
-    # The whole arm in a room: a surface does not touch it, a solid does.
+    # The whole arm is inside a room: it does not collide with a surface, but with a solid.
     room = (3.0 * dented, faces)
     inside, free = Scene(), Scene()
     inside.add_mesh("room", room, keep="solid")
@@ -189,7 +190,8 @@ def test_terrain_is_a_block_with_sides_and_a_bottom(ur5):
     assert isinstance(ground, TriangleMesh)
     assert ground.is_solid
     field = HeightField(heights, (0.1, 0.12))
-    # Above the ground the block is the field, deep in it, too; beside and below it is not.
+    # Above the ground, and deep in it, the block equals the field. Beside and below the block it
+    # does not.
     for p in rng.uniform((-0.3, -0.3, -0.6), (1.4, 1.3, 0.4), (400, 3)):
         ball, X = Shape.sphere(0.02), pose(p)
         within = (0.02 < p[0] < 1.08) and (0.02 < p[1] < 0.94)
@@ -241,11 +243,11 @@ def test_a_plan_into_a_concave_mesh_is_free_of_its_boxes(ur5, clearance):
     goal = np.array(
         [-0.0203809, -1.48661902, 2.11429293, -2.19847023, -1.57079633, -1.89117722]
     )  # tool in the bin
-    start = goal + 1.1 * np.eye(6)[0]  # beside it, as low
+    start = goal + 1.1 * np.eye(6)[0]  # beside the bin, at the same height
     assert not mesh.compile(ur5).edge_free(start, goal).free
     result = planners.plan(planners.Problem(ur5, mesh, start, goal, clearance=clearance), seed=0)
     assert result.status is planners.Status.SOLVED, result.reason
-    assert len(result.path) > 2  # round the wall
+    assert len(result.path) > 2  # around the wall
     for a, b in pairwise(result.path):
         assert not space.collides_many(a + np.linspace(0, 1, 200)[:, None] * (b - a)).any()
 
@@ -365,7 +367,7 @@ def test_a_robot_may_keep_its_meshes(tmp_path):
     rng = np.random.default_rng(6)
     for q in rng.uniform((-0.4, -0.1, -0.4), (0.4, 0.5, 0.4), (150, 3)):
         x, z, y = (q[kept.position_names.index(n)] for n in ("x", "z", "y"))
-        at = pose((-x, y, z))  # of the ball in the tray
+        at = pose((-x, y, z))  # pose of the ball in the tray
         hits = any(collide(shape, X, ball, at) for shape, X in bin_boxes())
         assert exact.collides(q) == hits
         assert filled.collides(q) >= hits

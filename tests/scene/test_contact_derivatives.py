@@ -1,5 +1,4 @@
-"""Derivatives of a scene's distances in the configuration, against differences of the distances
-themselves."""
+"""Derivatives of a scene's distances in the configuration, against finite differences."""
 
 from __future__ import annotations
 
@@ -11,12 +10,14 @@ from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
 from robosim.scene import Scene, contact_derivatives, load_scene
 
-STEP = 1e-5  # in v; differences of fourth order leave 1e-16 / 1e-5 of rounding
+STEP = 1e-5  # in v; fourth-order differences leave 1e-16 / 1e-5 of rounding
 
 
 def all_joints():
-    """A floating base, a planar joint on it, a revolute one, and a prismatic one that another
-    mimics."""
+    """Floating base with a planar, a revolute and a prismatic joint, and a mimic joint.
+
+    The planar joint is on the base. The mimic joint follows the prismatic one.
+    """
     builder = ModelBuilder("all_joints", floating_base=True)
     names = ["base", "cart", "arm", "left", "right"]
     shapes = [
@@ -63,7 +64,10 @@ def room() -> Scene:
 
 
 def differences(model, scene, q, pair, k, smoothing=0.0):
-    """Of the fourth order, of distance, p_WA, p_WB and normal of a pair, along entry k of v."""
+    """Fourth-order differences along entry k of v.
+
+    Differentiates distance, p_WA, p_WB and normal of a pair.
+    """
 
     def at(h):
         v = np.zeros(model.n_v)
@@ -77,7 +81,7 @@ def differences(model, scene, q, pair, k, smoothing=0.0):
 
 
 def test_against_differences():
-    """Where the same features touch all along, to 1e-7 of the largest entry."""
+    """Derivatives agree to 1e-7 of the largest entry where the same features stay in contact."""
     model = all_joints()
     scene = room().compile(model)
     rng = np.random.default_rng(1)
@@ -111,7 +115,7 @@ def test_against_differences():
 
 
 def test_smoothed_against_differences():
-    """Whatever features touch, all smoothed over 3 cm; to 1e-7 of the largest entry."""
+    """Derivatives smoothed over 3 cm agree to 1e-7 of the largest entry, for any features."""
     model = all_joints()
     scene = room().compile(model)
     rng = np.random.default_rng(2)
@@ -123,7 +127,7 @@ def test_smoothed_against_differences():
     compared = 0
     for c, true in zip(smoothed, exact, strict=True):
         assert c.witness.distance <= true.witness.distance + 1e-12
-        if true.witness.distance < 0.02:  # inside, another way out may be as short
+        if true.witness.distance < 0.02:  # inside, another direction of separation may be as short
             continue
         rates = np.vstack([c.rates.distance, c.rates.p_WA, c.rates.p_WB, c.rates.normal])
         for k in rng.choice(model.n_v, 3, replace=False):
@@ -134,12 +138,12 @@ def test_smoothed_against_differences():
 
 
 def test_only_what_moves_counts(ur5):
-    """A distance depends on the joints above either object, not on those above both."""
+    """A distance depends on the joints above one of the objects, not on those above both."""
     robot = ur5
     scene = load_scene("bookshelf_small", model=robot).compile(robot)
     for c in contact_derivatives(scene, robot.neutral(), margin=0.5):
         assert np.isfinite(c.rates.distance).all()
-        # All parts of a robot but its base turn together about the first joint.
+        # All parts of a robot except its base turn together about the first joint.
         if (
             c.A in robot.link_names
             and c.B in robot.link_names

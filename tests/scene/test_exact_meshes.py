@@ -1,5 +1,4 @@
-"""Convex colliders that stand for meshes: what collides and how far it is apart is said of the
-meshes."""
+"""Convex colliders that represent meshes: collisions and distances are those of the meshes."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ INERTIA = np.eye(3)
 
 
 def flying(*bodies, exact=True):
-    """A free-flying link for each (shape, mesh or None), all pairs checked."""
+    """A free-flying link for each (shape, mesh or None), with all pairs checked."""
     builder = ModelBuilder("m")
     builder.add_link("world")
     for k, (shape, mesh) in enumerate(bodies):
@@ -60,7 +59,10 @@ PARTNERS = {
 
 @pytest.mark.parametrize("partner", PARTNERS)
 def test_answers_are_those_of_the_meshes(partner):
-    """Against queries of the bare meshes at random placements; far more overlap by their hulls."""
+    """Compared with queries of the bare meshes at random placements.
+
+    Many more placements overlap with the hulls.
+    """
     bodies = (hulled(CHANNEL), PARTNERS[partner])
     model, hulls = flying(*bodies), flying(*bodies, exact=False)
     scene, coarse = Scene().compile(model), Scene().compile(hulls)
@@ -86,7 +88,7 @@ def test_answers_are_those_of_the_meshes(partner):
             assert distance < 0
             assert distance == pytest.approx(
                 coarse.distances(q)[0], abs=1e-12
-            )  # other pairs before: rounding
+            )  # different pairs were visited before: rounding
         else:
             expected = geometry.signed_distance(bare[0], X[0], bare[1], X[1]).distance
             assert distance == pytest.approx(expected, abs=1e-9)
@@ -100,14 +102,16 @@ def test_answers_are_those_of_the_meshes(partner):
 
 
 def test_a_motion_inside_the_channel_is_proven_free():
-    """A box slides along and turns in the channel, whose hull holds it all the time; out through a
-    wall it collides."""
+    """A box slides and turns in the channel, always inside the channel's hull.
+
+    A motion out through a wall collides.
+    """
     bodies = (hulled(CHANNEL), (Shape.box((0.1, 0.1, 0.1)), None))
     model = flying(*bodies)
     scene, coarse = Scene().compile(model), Scene().compile(flying(*bodies, exact=False))
     start, end, outside = model.neutral(), model.neutral(), model.neutral()
     start[7], end[7] = -0.1, 0.1
-    end[10:14] = [np.sin(0.25), 0, 0, np.cos(0.25)]  # about its own way
+    end[10:14] = [np.sin(0.25), 0, 0, np.cos(0.25)]  # about the direction of motion
     outside[8] = 0.5
     assert scene.edge_free(start, end, 0.005).free
     assert not coarse.edge_free(start, end, 0.005).free
@@ -137,8 +141,7 @@ def test_derivatives_of_distances_are_those_of_the_meshes():
             / (2 * h)
             for e in np.eye(model.n_v)
         ]
-        # Central differences of a smooth function; near an edge's other side they are off by the
-        # jump times h.
+        # Central differences of a smooth function. Across an edge they are off by the jump times h.
         if np.abs(rate - numeric).max() > 1e-6:
             continue
         compared += 1
@@ -146,7 +149,7 @@ def test_derivatives_of_distances_are_those_of_the_meshes():
 
 
 def test_inside_a_mesh_with_holes():
-    """Points inside and outside of a ball that lacks every 40th triangle, as in the whole ball."""
+    """A ball that lacks every 40th triangle holds the same points as the whole ball."""
     body = _engine.ExactBody(OPEN_BALL)
     assert body.is_open
     assert not _engine.ExactBody(CHANNEL).is_open
@@ -162,7 +165,7 @@ def test_inside_a_mesh_with_holes():
 
 
 def test_what_lies_wholly_inside_collides():
-    """Where it meets no triangle, too: in a closed mesh and in one with holes."""
+    """Also if no triangle is touched, in a closed mesh and in one with holes."""
     for ball in (
         TriangleMesh(np.asarray(BALL.vertices), np.asarray(BALL.faces, dtype=np.int32)),
         OPEN_BALL,
@@ -181,7 +184,7 @@ def test_what_lies_wholly_inside_collides():
 
 
 def test_exact_meshes_of_files(tmp_path):
-    """Loaded by default, for concave meshes only, cached, pickled."""
+    """Exact meshes are loaded by default, for concave meshes only; they are cached and pickled."""
     trimesh.Trimesh(CHANNEL.vertices, CHANNEL.faces).export(tmp_path / "u.stl")
     trimesh.creation.box((0.1, 0.1, 0.1)).export(tmp_path / "box.stl")
     links = "".join(

@@ -1,4 +1,4 @@
-"""The bundled scene families: reproducible, free at both ends, solved, and for any arm."""
+"""Bundled scene families: reproducible, free at both ends, solved, and for any arm."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def ends(scene, model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def solvable(scene, model) -> bool:
-    """Whether a search of its own, not the generator's, joins start and goal."""
+    """Return true if a search independent of the generator connects start and goal."""
     group = next(group for group in model.groups.values() if group.tip is not None)
     columns = [model.position_names.index(joint) for joint in group.joints]
     start, goal = ends(scene, model)
@@ -53,7 +53,7 @@ def assert_sound(scene, model) -> None:
         assert (q <= model.limits.upper).all()
         assert space.min_distance(q)[0] > 0.001
     assert np.abs(goal - start).max() > 0.1
-    # The tool comes to what it is to grasp.
+    # The tool reaches the object that it is to grasp.
     tip = next(group.tip for group in model.groups.values() if group.tip is not None)
     target = scene.objects["target"].pose[:3, 3]
     assert np.linalg.norm(model.frame_pose(goal, tip)[:3, 3] - target) < 0.15

@@ -1,5 +1,4 @@
-"""Malformed and hostile scene files: each gives an error that names the file and what is wrong, and
-soon."""
+"""Malformed and hostile scene files: each soon raises an error with the file and the fault."""
 
 from __future__ import annotations
 
@@ -240,7 +239,7 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def patience():
-    """Of this process [s]: four times what as many values as may be take, whatever the machine."""
+    """Time limit of this process [s]: four times the parsing time of the largest legal sequence."""
     begin = time.process_time()
     assert len(parse_yaml("[" + "1," * 299_000 + "]", "the largest").value) == 299_000
     return 4 * (time.process_time() - begin)
@@ -272,7 +271,7 @@ def test_hostile_text_is_refused_as_a_file_is(name):
     with pytest.raises(SceneError) as caught:
         Scene.from_text(content)
     assert str(caught.value).startswith("<scene text>")
-    if "cannot be read" not in part:  # of files beside the scene, which a text does not have
+    if "cannot be read" not in part:  # about files beside the scene, which a text does not have
         assert part in str(caught.value)
     if line is not None:
         assert caught.value.line == line
@@ -331,8 +330,7 @@ goals: {goal: {joints: {elbow: 1}}, other: {link: tool0, pose: {xyz: [0.5, 0, 0.
 
 
 def test_fuzzed_scenes_load_or_are_refused(tmp_path: Path, patience):
-    """Random cuts, swaps and insertions of a good file: either a scene comes out or an error of
-    ours."""
+    """Random cuts, swaps and insertions in a valid file: a scene or a SceneError results."""
     path = tmp_path / "fuzz.yaml"
     path.write_text(WHOLE)
     assert len(Scene.load(path)) == 4

@@ -1,5 +1,7 @@
-"""MoveIt's planning scenes, scene texts and requests: values by hand, and the 70 problems of
-ur5_mbm where present."""
+"""MoveIt's planning scenes, scene texts and requests, with values computed by hand.
+
+The 70 problems of ur5_mbm are read if they are installed.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,7 @@ def test_planning_scene_by_hand(kitchen: Path):
     np.testing.assert_allclose(can.pose @ can.shape_poses[0], X, rtol=0, atol=1e-15)
     assert can.color == (1, 0.5, 0, 1)
 
-    # Quaternions are x y z w: a quarter turn about x takes y to z.
+    # Quaternions are x y z w: a quarter turn about x maps y to z.
     box = scene.objects["box"]
     np.testing.assert_array_equal(box.shapes[0].size, (0.1, 0.2, 0.3))
     np.testing.assert_allclose((box.pose @ [0, 1, 0, 1])[:3], [1, 2, 4], rtol=0, atol=1e-15)
@@ -113,7 +115,7 @@ def test_planning_scene_by_hand(kitchen: Path):
     assert scene.attachments["held"].touch_links == ("wrist_3_link",)
     np.testing.assert_allclose(scene.objects["held"].pose, pose((0, 0, 0.1)))
     assert scene.starts["robot_state"] == {"shoulder_pan_joint": 0.5, "elbow_joint": -0.25}
-    # Pairs of two links are the SRDF's business, unless the robot is at hand.
+    # Pairs of two links belong to the SRDF, unless the robot's model is given.
     assert scene.allowed == {("box", "can"), ("can", "tool0"), ("can", "wrist_3_link")} - {
         ("can", "wrist_3_link")
     } | {("*", "floor")}
@@ -132,7 +134,7 @@ def test_a_model_places_what_the_file_leaves_to_it(kitchen: Path, ur5):
     scene = read_moveit_scene(kitchen, model=ur5)
     X = ur5.frame_pose(np.zeros(6), "base") @ pose((0.1, 0.2, 0.5))
     np.testing.assert_allclose(scene.objects["can"].pose, X, rtol=0, atol=1e-12)
-    # What is attached is given at the file's robot state.
+    # The pose of an attached object is given at the file's robot state.
     q = np.array([0.5, 0, -0.25, 0, 0, 0])
     X = np.linalg.inv(ur5.frame_pose(q, "tool0")) @ ur5.frame_pose(q, "base") @ pose((0, 0, 0.1))
     np.testing.assert_allclose(scene.objects["held"].pose, X, rtol=0, atol=1e-12)
@@ -168,7 +170,7 @@ def test_scene_text(tmp_path: Path, newer):
     )
     rest = scene.objects["rest"]
     assert [shape.type for shape in rest.shapes] == ["sphere", "cylinder"]
-    # Here a cylinder is radius, length, and so is a cone.
+    # In scene texts a cylinder is radius, length, and so is a cone.
     assert (rest.shapes[1].radius, rest.shapes[1].length) == (0.1, 0.4)
     tip = scene.objects["tip"].shapes[0]
     assert (tip.type, tip.radius, tip.length) == ("cone", 0.2, 0.3)
@@ -194,8 +196,10 @@ def test_a_mesh_resource_is_found_beside_or_above(tmp_path: Path):
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data/ur5_mbm is absent")
 def test_all_real_problems_start_and_end_free():
-    """All 70 starts and goals are free with the robot's meshes; its forearm needs pieces, of which
-    coacd makes them."""
+    """All 70 starts and goals are free with the robot's meshes.
+
+    The forearm needs convex pieces, which coacd computes.
+    """
     pytest.importorskip(
         "coacd", reason="the forearm's hull falsely meets the wrist; pieces need the extra `decomp`"
     )

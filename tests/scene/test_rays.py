@@ -1,5 +1,4 @@
-"""Rays in scenes and against bodies of pieces, against a plain loop over everything that they may
-meet."""
+"""Rays in scenes and against compounds, against a plain loop over all shapes."""
 
 from __future__ import annotations
 
@@ -65,7 +64,7 @@ def test_rays_meet_what_a_loop_over_everything_finds(ur5):
                 found.point[i], origins[i] + found.t[i] * directions[i], atol=1e-12
             )
         assert (found.object[~found.hit] == -1).all()
-        # The same on any number of threads.
+        # Results do not depend on the number of threads.
         for other in (
             ray_cast(space, q, origins, directions, max_t=2.0, threads=n) for n in (0, 2)
         ):
@@ -77,7 +76,7 @@ def test_rays_go_through_what_is_ignored(ur5):
     space, q = furnished().compile(ur5), ur5.neutral()
     rng = np.random.default_rng(2)
     origins, directions = rays(800, rng)
-    # At the arm.
+    # Half of the rays aim at the arm.
     directions[::2] = rng.uniform((-0.8, -0.3, 0), (0, 0, 0.2), (400, 3)) - origins[::2]
     all_of_it = ray_cast(space, q, origins, directions)
     links = sorted({c.link for c in ur5.colliders})

@@ -1,4 +1,4 @@
-"""Reading scenes quickly is reading them as before: shortcuts against what they stand for."""
+"""Fast paths of reading scenes, against the code that they replace."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..scale import repeats  # noqa: TID252
 
 
 def written(node: Node) -> object:
-    """All that a node knows, and those in it."""
+    """All data of a node and of the nodes in it."""
     value = node.value
     if isinstance(value, list):
         value = [written(entry) for entry in value]
@@ -25,7 +25,7 @@ def written(node: Node) -> object:
 
 
 def answer(text: str) -> object:
-    """What reading a text gives: nodes, or an error with its line."""
+    """Result of reading a text: nodes, or an error with its line."""
     try:
         return written(parse_yaml(text, "a.yaml"))
     except SceneError as error:
@@ -55,8 +55,7 @@ ODD = [
 
 
 def test_both_parsers_of_yaml_give_the_same_nodes_and_lines(monkeypatch, tmp_path):
-    """libyaml's, and the one in Python where that is missing: of the bundled scenes and of odd
-    texts."""
+    """libyaml's parser and the Python parser that replaces it, on bundled scenes and odd texts."""
     if not hasattr(yaml, "CSafeLoader"):
         pytest.skip("this PyYAML has no libyaml")
     texts = [*ODD]
@@ -67,7 +66,7 @@ def test_both_parsers_of_yaml_give_the_same_nodes_and_lines(monkeypatch, tmp_pat
     monkeypatch.delattr(yaml, "CSafeLoader")
     for text, one in zip(texts, fast, strict=True):
         other = answer(text)
-        if "not valid YAML" in str(one[0]):  # each has its own words for that
+        if "not valid YAML" in str(one[0]):  # each parser has its own message
             assert "not valid YAML" in str(other[0]), text
         else:
             assert other == one, text
@@ -99,8 +98,7 @@ def test_large_numbers_are_finite_each_though_their_sum_is_not():
 
 
 def test_a_pose_is_rigid_by_plain_numbers_where_it_is_by_arrays():
-    """Random poses, some of them off by about the tolerance, mirrored, scaled, far away or with odd
-    numbers."""
+    """Random poses: near the tolerance, mirrored, scaled, far away, or with odd numbers."""
     rng = np.random.default_rng(0)
     seen = {True: 0, False: 0}
     for _ in range(repeats(2000, 100_000)):
@@ -125,9 +123,9 @@ def test_a_pose_is_rigid_by_plain_numbers_where_it_is_by_arrays():
         except SceneError:
             expected = np.inf
         if np.isfinite(fault):
-            # Sums in another order differ by some roundings.
+            # Sums in another order differ by a few roundings.
             assert abs(fault - expected) < 1e-15
-        else:  # what the quick look does not take is looked at again
+        else:  # poses refused by the fast check are checked again
             assert (
                 expected == np.inf or (way in (1, 6) and abs(expected - 1e-6) < 1e-15) or way == 5
             )

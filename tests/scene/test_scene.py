@@ -1,4 +1,4 @@
-"""The Scene class: objects, allowed pairs, attaching and detaching, starts and goals."""
+"""The Scene class: objects, allowed pairs, attach and detach, starts and goals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CUBE_FACES = np.array(
 
 
 def l_shape() -> tuple[np.ndarray, np.ndarray]:
-    """A closed concave solid: an L of two unit cubes by one, extruded."""
+    """Closed concave solid: an L of two unit cubes by one, extruded."""
     outline = np.array([[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]], dtype=float)
     n = len(outline)
     vertices = np.vstack([np.c_[outline, np.zeros(n)], np.c_[outline, np.ones(n)]])

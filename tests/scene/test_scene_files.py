@@ -1,5 +1,4 @@
-"""Scene files: what is saved comes back, what is written by hand is read, nothing is left half
-written."""
+"""Scene files: saved and loaded again, written by hand, and never left half written."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ from robosim.scene.objects import pieces_of
 
 
 def rich_scene(folder: Path) -> Scene:
-    """One of everything that a scene can hold."""
+    """Scene with one object of every type."""
     rng = np.random.default_rng(0)
     corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
     facets = ""
@@ -37,7 +36,7 @@ def rich_scene(folder: Path) -> Scene:
     scene = Scene('a "desk": 1', robot="ur5")
     X = pose(rng.normal(size=3), rpy=rng.normal(size=3))
     scene.add_box("box", rng.random(3), X, (0.1, 0.2, 0.3, 0.4))
-    scene.add_sphere("yes", 1e-7, X)  # a name and a number that YAML 1.1 would take for others
+    scene.add_sphere("yes", 1e-7, X)  # a name and a number that YAML 1.1 would read as other types
     scene.add_cylinder("1.5", 0.1, 123456.789, X)
     scene.add_capsule("capsule", 1 / 3, 2 / 3)
     scene.add_half_space("floor: level", pose((0, 0, -1e-9)))
@@ -65,7 +64,7 @@ def assert_same(a: Scene, b: Scene) -> None:
     assert list(a.objects) == list(b.objects)
     for one, other in zip(a, b, strict=True):
         assert one.color == other.color
-        # A rotation goes through a quaternion and back: rounding only.
+        # A rotation is converted to a quaternion and back: rounding only.
         np.testing.assert_allclose(one.pose, other.pose, rtol=0, atol=1e-14)
         np.testing.assert_allclose(one.shape_poses, other.shape_poses, rtol=0, atol=1e-14)
         assert type(one.source) is type(other.source)
@@ -97,7 +96,7 @@ def test_saved_scenes_come_back_whole(tmp_path: Path):
     assert [p.name for p in tmp_path.iterdir() if p.is_file()] == ["scene.yaml"], (
         "no temporary file is left"
     )
-    # A folder can be moved: the mesh below it is named relative to the scene.
+    # A folder can be moved: the path of the mesh below it is relative to the scene.
     moved = tmp_path / "moved"
     moved.mkdir()
     (tmp_path / "parts").rename(moved / "parts")
@@ -110,7 +109,7 @@ def test_the_text_of_a_file_is_the_same_scene(tmp_path: Path):
     scene = rich_scene(tmp_path)
     scene.save(tmp_path / "scene.yaml")
     text = (tmp_path / "scene.yaml").read_text()
-    # A text lies in no folder.
+    # A text has no folder.
     with pytest.raises(
         SceneError,
         match=r"scene text>:\d+: object 'wedge', mesh, file: 'parts/wedge.stl' is relative",
@@ -122,7 +121,7 @@ def test_the_text_of_a_file_is_the_same_scene(tmp_path: Path):
 
 
 def test_files_are_yaml_for_everybody(tmp_path: Path):
-    """Another reader, with YAML 1.1's rules for plain text, sees the same names and numbers."""
+    """Another reader, with YAML 1.1's rules for plain text, reads the same names and numbers."""
     scene = rich_scene(tmp_path)
     scene.save(tmp_path / "scene.yaml")
     document = yaml.safe_load((tmp_path / "scene.yaml").read_text(encoding="utf-8"))
@@ -227,7 +226,7 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path: Path):
 
 @pytest.mark.parametrize("kind", shape_sizes())
 def test_every_type_of_shape_comes_back_alone_and_in_parts(tmp_path, kind):
-    """Whatever types the engine has: their sizes say how files hold them."""
+    """The engine's table of sizes defines the file format of every type of shape."""
     values = {
         "number": 0.3,
         "vector": (0.1, 0.2, 0.7),

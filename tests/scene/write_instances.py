@@ -1,6 +1,6 @@
 """Write robosim/scene/instances: instance 0 of every scene family, for the bundled arms.
 
-Run it after a change to a family or to one of the robots; test_families checks what it wrote.
+Run it after a change to a family or to one of the robots; test_families checks its files.
 """
 
 from __future__ import annotations
