@@ -1,5 +1,8 @@
-"""The disk cache answers only what it should, survives damage, and pieces are convex, deterministic
-and cover the mesh."""
+"""Disk cache and convex pieces of meshes.
+
+The cache returns only valid entries and survives damage. Pieces are convex and deterministic, and
+cover the mesh.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,10 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def channel(folder):
-    """A channel as STL, one closed surface: 3 wide, 2 high, 4 long, with a slot 1 wide and 1.5
-    deep."""
+    """STL file of a channel, one closed surface: 3 wide, 2 high, 4 long.
+
+    Its slot is 1 wide and 1.5 deep.
+    """
     outline = np.array([[0, 0], [3, 0], [3, 2], [2, 2], [2, 0.5], [1, 0.5], [1, 2], [0, 2]])
     caps = [[0, 1, 4], [0, 4, 5], [1, 2, 4], [2, 3, 4], [0, 5, 7], [5, 6, 7]]
     vertices = np.vstack([np.column_stack([outline, np.full(8, z)]) for z in (0.0, 4.0)])
@@ -111,7 +116,8 @@ def test_pieces_of_a_channel(channel, monkeypatch, tmp_path):
     mesh = load_mesh(channel)
     assert 2 <= len(pieces) <= 6
     assert all(is_convex(p) for p in pieces)
-    # The slot is free: the stand-off falls from half its width to what the threshold leaves.
+    # The slot is free: the stand-off decreases from half the slot's width to what the threshold
+    # leaves.
     assert hull_standoff([convex_hull_of_file(channel)], mesh).distance > 0.45
     assert hull_standoff(pieces, mesh).distance < 0.25
     assert left_out(pieces, mesh) < 0.01 * mesh.extent
@@ -119,7 +125,7 @@ def test_pieces_of_a_channel(channel, monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
         patch.setenv("ROBOSIM_CACHE_DIR", str(tmp_path / "other"))
         again = convex_pieces_of_file(channel, threshold=0.2)
-    # With it: no computation.
+    # With the cache: no computation.
     monkeypatch.setattr("robosim.meshes.pieces.convex_decomposition", None)
     cached = convex_pieces_of_file(channel, threshold=0.2)
     for a, b, c in zip(pieces, again, cached, strict=True):

@@ -1,4 +1,4 @@
-"""Convex hulls: they contain their points, look outward, and stay outside when thinned out."""
+"""Convex hulls contain their points, face outward, and stay outside after simplification."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def test_contains_its_points_and_nothing_more(seed, size):
     hull = convex_hull(points)
     assert is_closed(hull)
     assert heights(hull, points).max() < 1e-9 * size
-    # Outward faces give a positive volume, Qhull's own.
+    # Outward faces make the volume positive; it is Qhull's.
     assert mesh_mass_properties(hull)[0].volume == pytest.approx(
         ConvexHull(points).volume, rel=1e-9
     )
-    # Its vertices are among the points, bit for bit.
+    # The vertices are among the points, bit for bit.
     assert {tuple(v) for v in hull.vertices} <= {tuple(p) for p in points}
 
 
@@ -56,8 +56,8 @@ def test_flat_points_get_a_thickness(flat):
     R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     hull = convex_hull(points @ R.T + 1)
     assert is_closed(hull)
-    # 0.2 mm across each missing direction; two of them may be turned in their plane, which then
-    # adds up to sqrt(2).
+    # The hull is 0.2 mm thick in each missing direction. With two of them, the axes may be rotated
+    # in their plane, which adds a factor of up to sqrt(2).
     across = np.ptp((hull.vertices - 1) @ R[:, 3 - flat :], axis=0)
     assert np.all(across > 2e-4 * (1 - 1e-6))
     assert np.all(across < 2e-4 * (1 + 1e-6) * np.sqrt(flat))
@@ -75,7 +75,7 @@ def test_convexity():
     open_box = TriangleMesh(cube.vertices, cube.faces[1:])
     assert not is_convex(open_box)
     dented = TriangleMesh(np.vstack([cube.vertices, [[0, 0, 0.4]]]), cube.faces)
-    # Pull the middle of one face in by a tenth.
+    # Pull in the middle of one face by a tenth.
     top = [f for f in cube.faces if np.all(cube.vertices[f][:, 2] > 0)]
     rest = [f for f in cube.faces if not np.all(cube.vertices[f][:, 2] > 0)]
     rim = {

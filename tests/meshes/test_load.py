@@ -1,5 +1,4 @@
-"""Every format gives the same triangles; scale, units, axes, transforms and polygons are as
-documented."""
+"""Every format has the same triangles; scale, units, axes and polygons are as documented."""
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
@@ -13,7 +12,7 @@ import trimesh
 from robosim.errors import MeshError
 from robosim.meshes import load_mesh, mesh_mass_properties
 
-# Off-center, without any symmetry, so that a swapped axis or a mirrored mesh shows.
+# Off-center and without any symmetry, so that a swapped axis or a mirrored mesh shows.
 VERTICES = np.array([[0.1, 0.2, 0.3], [1.1, 0.2, 0.3], [0.1, 1.7, 0.3], [0.1, 0.2, 2.8]])
 FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
 FORMATS = ["stl", "stl_ascii", "obj", "ply", "ply_ascii", "glb", "dae"]
@@ -31,8 +30,10 @@ def write(folder, form: str, vertices=VERTICES, faces=FACES):
 
 
 def sorted_triangles(mesh) -> np.ndarray:
-    """Triangles as a set: each begins at its least corner (which keeps the winding), then all
-    sorted."""
+    """Triangles as a sorted array, each rotated to begin at its least corner.
+
+    The rotation keeps the winding.
+    """
     rows = []
     for triangle in np.round(mesh.triangles, 5) + 0.0:
         start = min(range(3), key=lambda i: tuple(triangle[i]))
@@ -76,7 +77,7 @@ def test_scale_keeps_the_outside_outside(form, scale, tmp_path):
     b, still_exact = mesh_mass_properties(scaled)
     assert exact
     assert still_exact, "a mirrored mesh must stay closed and turned outward"
-    # The volume of a closed mesh is positive only if its faces look outward.
+    # The volume of a closed mesh is positive only if its faces are oriented outward.
     assert b.volume == pytest.approx(a.volume * abs(np.prod(scale)), rel=1e-9)
     np.testing.assert_allclose(b.com, a.com * scale, rtol=1e-9)
 
@@ -128,13 +129,13 @@ DAE = """<?xml version="1.0"?>
 def test_dae_unit_counts_and_up_axis_does_not(unit, up, primitive, vcount, layout, tmp_path):
     path = tmp_path / "m.dae"
     path.write_text(DAE.format(unit=unit, up=up, primitive=primitive, vcount=vcount, **layout))
-    # Node b turns by 90 degrees about z, then a shifts by 10 in x; the shared node shifts by 5 in
+    # Node b turns by 90 degrees about z, then a shifts by 10 in x. The shared node shifts by 5 in
     # z.
     first = [[10, 0, 0], [10, 1, 0], [8, 0, 0]]
     second = [[0, 0, 5], [1, 0, 5], [0, 2, 5]]
     mesh = load_mesh(path)
     got = mesh.triangles[np.argsort(mesh.triangles[:, 0, 2])]
-    # 32-bit floats inside the reader.
+    # The reader uses 32-bit floats.
     np.testing.assert_allclose(got, unit * np.array([first, second]), atol=1e-6)
 
 
@@ -203,7 +204,7 @@ NAN_NORMALS = """<source id="Q"><float_array id="B" count="3">nan -1.#IND 0</flo
 source="#B" count="1" stride="3"/></technique_common></source>"""
 BINARY = bytes(80) + (4).to_bytes(4, "little")
 
-# One tetrahedron, as exporters and editors leave it.
+# One tetrahedron, as exporters and editors write it.
 ODD = {
     "name of keywords.stl": f"solid facet vertex endfacet normal\n{FACETS}endsolid facet endloop\n",
     "no name.stl": f"solid\n{FACETS}endsolid\n",
@@ -244,7 +245,7 @@ def test_odd_but_whole_files(name, tmp_path):
     mesh = load_mesh(path)
     assert len(mesh.faces) == 4
     properties, is_exact = mesh_mass_properties(mesh)
-    assert is_exact  # closed, and turned outwards
+    assert is_exact  # closed, and oriented outwards
     assert properties.volume == pytest.approx(1 / 6, rel=1e-6)
 
 

@@ -1,5 +1,7 @@
-"""Stand-off, left-out distance, mass properties and overlap against closed forms and against the
-engine."""
+"""Stand-off, left-out distance, mass properties and overlap.
+
+Compared with closed forms and with the engine.
+"""
 
 from __future__ import annotations
 
@@ -49,8 +51,11 @@ def test_channel_is_sound():
 
 
 def test_mass_properties_without_symmetry():
-    """A tetrahedron: volume by the triple product, center at the mean of its corners, second moment
-    V/20 (sum x x^T + 4^2 c c^T) about the origin. The channel: three boxes."""
+    """Mass properties of a tetrahedron and of a channel made of three boxes.
+
+    Tetrahedron: volume by the triple product, center at the mean of its corners, second moment V/20
+    (sum x x^T + 4^2 c c^T) about the origin.
+    """
     corners = np.random.default_rng(3).normal(size=(4, 3)) + 2
     got, _ = mesh_mass_properties(convex_hull(corners))
     volume = abs(np.linalg.det(corners[1:] - corners[0])) / 6
@@ -66,14 +71,16 @@ def test_mass_properties_without_symmetry():
 
 
 def test_standoff_of_overlapping_pieces():
-    """A second copy of a piece, whose surface lies in the first one's, changes nothing."""
+    """A second copy of a piece, with a coincident surface, changes nothing."""
     hull = convex_hull(CHANNEL.vertices)
     assert hull_standoff([hull, hull], CHANNEL) == hull_standoff([hull], CHANNEL)
 
 
 def test_standoff_of_a_channel():
-    """The hull bridges the slot; the point of the bridge farthest from the mesh is in the middle,
-    half a slot from each side."""
+    """The hull bridges the slot.
+
+    The point of the bridge farthest from the mesh is in the middle, half a slot from each side.
+    """
     standoff = hull_standoff([convex_hull(CHANNEL.vertices)], CHANNEL)
     assert abs(standoff.distance - 0.5) <= standoff.resolution
     assert standoff.resolution < 0.05
@@ -93,7 +100,7 @@ def test_standoff_of_exact_pieces_is_zero():
     ]
     assert hull_standoff(pieces, CHANNEL).distance == 0
     assert left_out(pieces, CHANNEL) == pytest.approx(0, abs=1e-12)
-    # Without one of them, its far corner sticks out by the arm's length.
+    # Without one of the pieces, its far corner is left out by the length of the channel's arm.
     assert left_out(pieces[:2], CHANNEL) == pytest.approx(1.5, abs=1e-12)
 
 
@@ -101,7 +108,7 @@ def test_standoff_of_a_larger_box():
     cube = tessellated(Shape.box((1, 1, 1)))
     larger = TriangleMesh(cube.vertices * 1.5, cube.faces)
     standoff = hull_standoff([larger], cube)
-    # Farthest are the corners.
+    # The corners are farthest.
     assert abs(standoff.distance - 0.25 * np.sqrt(3)) <= 2 * standoff.resolution
 
 
@@ -145,12 +152,11 @@ def test_open_mesh_counts_with_its_hull():
 def test_tessellation_is_inscribed(shape):
     mesh = tessellated(shape)
     assert is_closed(mesh)
-    # Between the normals at the tetrahedron's slanted edges.
+    # Angle between the normals at the tetrahedron's slanted edges.
     slanted = np.pi - np.arccos(1 / np.sqrt(3))
 
     def rounded(volume, area, bends):
-        """Steiner's formula; bends: the sum of the edges' lengths times the angles between
-        normals."""
+        """Steiner's formula; bends is the sum of edge lengths times angles between normals."""
         r = shape.rounding
         return volume + area * r + bends / 2 * r**2 + 4 / 3 * np.pi * r**3
 
@@ -172,8 +178,10 @@ def test_tessellation_is_inscribed(shape):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_overlap_of_convex_meshes_against_the_engine(seed):
-    """Random polyhedra at random distances: the triangles overlap just when the engine's convex
-    shapes do."""
+    """Random polyhedra at random distances.
+
+    The triangles overlap exactly if the engine's convex shapes do.
+    """
     rng = np.random.default_rng(seed)
     A, B = (
         convex_hull(rng.normal(size=(20, 3))),
@@ -192,7 +200,7 @@ def test_overlap_of_convex_meshes_against_the_engine(seed):
 
 
 def test_a_peg_in_the_slot_does_not_overlap():
-    """What hulls get wrong: a peg inside the slot of the channel is free; its hull is not."""
+    """A peg inside the slot of the channel is free, although it collides with the hull."""
     peg = tessellated(Shape.box((0.8, 1.0, 10.0)))
     free = TriangleMesh(peg.vertices + np.array([1.5, 1.2, 2.0]), peg.faces)
     assert not meshes_overlap(CHANNEL, free)

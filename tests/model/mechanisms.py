@@ -7,7 +7,7 @@ from robosim.model import Model, ModelBuilder
 
 
 def random_inertia(rng: np.random.Generator) -> np.ndarray:
-    """Of a random box with random axes."""
+    """Inertia of a random box with random axes."""
     a, b, c = rng.uniform(0.1, 0.5, 3)
     Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     inertia = Q @ np.diag([b * b + c * c, a * a + c * c, a * a + b * b]) @ Q.T / 12
@@ -15,7 +15,7 @@ def random_inertia(rng: np.random.Generator) -> np.ndarray:
 
 
 def branched_robot(*, floating: bool = True, mimic: bool = True) -> Model:
-    """With joints of all kinds and a branch; free-flying or not, with a mimic joint or not."""
+    """Robot with all kinds of joints and a branch; floating and mimic joint are optional."""
     rng = np.random.default_rng(5)
     builder = ModelBuilder("robot", floating_base=floating)
     builder.add_link("l0", mass=2, com=rng.normal(size=3) / 5, inertia=random_inertia(rng))

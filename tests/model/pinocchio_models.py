@@ -1,5 +1,7 @@
-"""Pinocchio models turned into ours, for comparison: joints by name, body frames as welded massless
-links."""
+"""Pinocchio models converted to robosim's, for comparison.
+
+Joints are matched by name. Body frames become welded massless links.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ pin = pytest.importorskip(
     "pinocchio", reason="the peer that the dynamics are compared with, extra `bench`"
 )
 
-# 26 robots of PyPI's example-robot-data: arms, hands, humanoids, quadrupeds, wheels; revolute
-# joints about any axis, continuous and prismatic ones, mimic joints.
+# 26 robots of PyPI's example-robot-data: arms, hands, humanoids, quadrupeds and wheels, with
+# revolute joints about any axis, continuous, prismatic and mimic joints.
 ROBOTS = (
     "a1_description/urdf/a1.urdf",
     "alexander_description/urdf/alexander_v1.lowerBodyOnly.urdf",
@@ -47,8 +49,8 @@ ROBOTS = (
     "z1_description/urdf/z1.urdf",
 )
 
-# Some of their links, though not the bodies that fixed joints make of them, have inertias that no
-# body can have.
+# Robots with links whose inertias no body can have; the bodies that fixed joints make of these
+# links are valid.
 REFUSED = ("anymal.urdf", "pr2.urdf", "tiago_dual.urdf")
 
 # Pinocchio refuses its mimic joints, whose source comes later in the tree.
@@ -62,11 +64,11 @@ def robots_folder() -> Path:
     return folder
 
 
-# A random joint of each of our kinds that move; the test battery runs over JointKind and so asks
-# for a row for each.
+# A random joint of each kind that moves. The test battery runs over JointKind, and so requires an
+# entry for each kind.
 PEERS = {
     "revolute": lambda axis, pitch: pin.JointModelRevoluteUnaligned(axis),
-    # The one about any axis takes none from Python.
+    # Pinocchio's continuous joint about any axis accepts no axis from Python.
     "continuous": lambda axis, pitch: pin.JointModelRUBX(),
     "prismatic": lambda axis, pitch: pin.JointModelPrismaticUnaligned(axis),
     "helical": pin.JointModelHelicalUnaligned,
@@ -76,13 +78,13 @@ PEERS = {
 
 
 def random_tree(kinds: list[str], seed: int) -> Case:
-    """A random tree of these joints in both libraries."""
+    """Random tree of these joints in both libraries."""
     rng = np.random.default_rng(seed)
     pin.seed(seed)
     source = pin.Model()
     index = 0
     for i, kind in enumerate(kinds):
-        while index > 0 and rng.random() < 0.4:  # their algorithms need joints in depth-first order
+        while index > 0 and rng.random() < 0.4:  # Pinocchio needs joints in depth-first order
             index = source.parents[index]
         axis = rng.normal(size=3)
         joint = PEERS[kind](axis / np.linalg.norm(axis), rng.uniform(-0.5, 0.5))
@@ -103,7 +105,7 @@ def random_tree(kinds: list[str], seed: int) -> Case:
 
 
 def axis_of(joint: pin.JointModel) -> tuple[str, np.ndarray, float | None]:
-    """Kind, axis and pitch of a one-dimensional joint, read off its motion subspace."""
+    """Kind, axis and pitch of a one-dimensional joint, from its motion subspace."""
     data = joint.createData()
     joint.calc(data, pin.neutral(one_joint(joint)), np.zeros(joint.nv))
     S = np.asarray(data.S).reshape(6)
@@ -121,8 +123,10 @@ def one_joint(joint: pin.JointModel) -> pin.Model:
 
 
 def convert(source: pin.Model, name: str = "robot", *, allow_massless: bool = False) -> Model:
-    """The same mechanism by ModelBuilder. A free-flying root keeps its place as an ordinary
-    floating joint."""
+    """Build the same mechanism with ModelBuilder.
+
+    A free-flying root becomes an ordinary floating joint at the same place.
+    """
     builder = ModelBuilder(name)
     link_of = ["world"]
     base = source.inertias[0]
@@ -133,7 +137,7 @@ def convert(source: pin.Model, name: str = "robot", *, allow_massless: bool = Fa
         inertia = source.inertias[i]
         link = f"body of {source.names[i]}"
         symmetric = (inertia.inertia + inertia.inertia.T) / 2
-        symmetric[np.abs(symmetric) < 1e-15] = 0  # rounding, of bodies without inertia
+        symmetric[np.abs(symmetric) < 1e-15] = 0  # rounding, for bodies without inertia
         builder.add_link(link, mass=inertia.mass, com=inertia.lever, inertia=symmetric)
         joint = source.joints[i]
         several = {6: ("floating", None, None), 3: ("planar", None, None)}
@@ -163,8 +167,10 @@ def convert(source: pin.Model, name: str = "robot", *, allow_massless: bool = Fa
 
 
 def load(path: Path, *, free_flying: bool, by_urdf: bool) -> Case:
-    """A robot in both libraries. By URDF mimic joints are honored on both sides; the conversion
-    makes them free."""
+    """Load a robot in both libraries.
+
+    With URDF both libraries have mimic joints; the conversion makes mimic joints free.
+    """
     root = (pin.JointModelFreeFlyer(),) if free_flying else ()
     if not by_urdf:
         source = pin.buildModelFromUrdf(str(path), *root)
@@ -191,8 +197,10 @@ def load(path: Path, *, free_flying: bool, by_urdf: bool) -> Case:
 
 
 def without_geometry(path: Path) -> str:
-    """The URDF without shapes, whose meshes take seconds to load and have no part in the
-    dynamics."""
+    """Remove the shapes from the URDF.
+
+    Loading their meshes takes seconds, and they do not affect the dynamics.
+    """
     tree = ElementTree.parse(path).getroot()
     for link in tree.iter("link"):
         for part in [*link.findall("visual"), *link.findall("collision")]:
@@ -201,13 +209,13 @@ def without_geometry(path: Path) -> str:
 
 
 class Case:
-    """A model of ours and Pinocchio's, with coordinates matched by the joints' names.
+    """Models of robosim and of Pinocchio, with coordinates matched by the joints' names.
 
     Attributes:
-        model: ours.
-        source: theirs.
-        frames: our link by their frame index.
-        bodies: our link at each of their joints.
+        model: robosim's model.
+        source: Pinocchio's model.
+        frames: robosim's link by Pinocchio's frame index.
+        bodies: robosim's link at each of Pinocchio's joints.
     """
 
     def __init__(
@@ -228,7 +236,10 @@ class Case:
         assert sorted(self.v_order) == list(range(model.n_v))
 
     def q(self, q: np.ndarray) -> np.ndarray:
-        """Theirs: (cos, sin) for continuous joints, (x, y, cos, sin) for planar ones."""
+        """Configuration of Pinocchio.
+
+        It has (cos, sin) for continuous joints and (x, y, cos, sin) for planar ones.
+        """
         out = np.empty(self.source.nq)
         for joint, own, _ in self.pairs:
             values = q[own]
@@ -238,10 +249,10 @@ class Case:
         return out
 
     def v(self, v: np.ndarray) -> np.ndarray:
-        """Theirs, of the last axis of an array."""
+        """Velocities of Pinocchio, along the last axis of an array."""
         return v[..., self.v_order]
 
     @property
     def has_mimic(self) -> bool:
-        """Whether a joint follows another."""
+        """True if a joint mimics another one."""
         return any(joint.mimic for joint in self.model.joints)

@@ -1,7 +1,7 @@
 """Kinematics and dynamics against Pinocchio on real robots, fixed and free-flying.
 
-Agreement is asked to max(1e-10, 10 eps cond(M)) relative to max(1, largest entry of the reference);
-the condition number matters for ABA alone, which solves with M.
+The tolerance is max(1e-10, 10 eps cond(M)) relative to max(1, largest entry of the reference). The
+condition number matters for ABA only, which solves with M.
 """
 
 from typing import get_args
@@ -102,7 +102,7 @@ def test_external_forces(case, state):
     for i in range(source.njoints):
         wrench = rng.uniform(-10, 10, 6)
         R = data.oMi[i].rotation
-        # Theirs: in the joint's own axes.
+        # Pinocchio's forces are in the joint's own axes.
         forces.append(pin.Force(R.T @ wrench[:3], R.T @ wrench[3:]))
         if i > 0:
             external[case.bodies[i]] = wrench
@@ -119,7 +119,7 @@ def test_mass_matrix_and_forward_dynamics(case, state):
     order = case.v_order
     agree(model.mass_matrix(q)[np.ix_(order, order)], M)
     tolerance = max(1e-10, 10 * np.finfo(float).eps * np.linalg.cond(M))
-    if case.has_mimic:  # their aba has no mimic joints
+    if case.has_mimic:  # Pinocchio's aba has no mimic joints
         h = pin.nonLinearEffects(source, data, case.q(q), case.v(v))
         expected = np.linalg.solve(M, case.v(tau) - h)
     else:
@@ -131,7 +131,8 @@ def test_energies_and_center_of_mass(case, state):
     model, source = case.model, case.source
     q, v, _ = state
     data = source.createData()
-    # Their energies have neither mimic joints nor armature; their kinematics and mass matrix have.
+    # Pinocchio's energies have neither mimic joints nor armature; its kinematics and mass matrix
+    # have both.
     if case.has_mimic or source.armature.any():
         M = pin.crba(source, data, case.q(q))
         M = np.triu(M) + np.triu(M, 1).T
@@ -161,7 +162,7 @@ def test_integrate_and_difference(case, state):
     "kinds", [*([kind] * 4 for kind in MOVING), MOVING * 2], ids=lambda kinds: kinds[0]
 )
 def test_trees_of_every_kind_of_joint_agree(kinds):
-    """All of the above on random trees of one kind each, and of all together."""
+    """All of the above on random trees, of one kind of joint each and of all kinds."""
     case = random_tree(kinds, seed=len(kinds))
     assert {joint.kind for joint in case.model.joints} - {"fixed"} == set(kinds)
     rng = np.random.default_rng(3)

@@ -1,4 +1,4 @@
-"""What ModelBuilder makes of links and joints, and what it refuses."""
+"""Models built by ModelBuilder from links and joints, and its refusals."""
 
 import copy
 
@@ -14,7 +14,7 @@ BOX = np.diag([0.02, 0.03, 0.04])
 
 
 def chain(n: int, **options) -> ModelBuilder:
-    """Links l0 .. ln, each 0.1 m above the last, by revolute joints j1 .. jn about y."""
+    """Chain of links l0 .. ln, each 0.1 m above the last, with revolute joints j1 .. jn about y."""
     builder = ModelBuilder("chain", **options)
     builder.add_link("l0", mass=1, inertia=BOX)
     for i in range(1, n + 1):
@@ -76,8 +76,8 @@ def test_coordinates_of_every_joint_kind():
 
 
 def test_welded_links_are_one_body_with_the_same_dynamics():
-    # A weld of two links moves exactly as one link with the summed inertia, here also computed by
-    # plain NumPy.
+    # Two welded links move exactly like one link with the summed inertia, which is computed here by
+    # plain NumPy, too.
     rng = np.random.default_rng(0)
     X = pose((0.1, -0.2, 0.3), rpy=(0.4, -0.5, 0.6))
     com, inertia = np.array([0.05, 0.02, -0.04]), np.diag([0.01, 0.02, 0.025])
@@ -166,8 +166,8 @@ def test_mimic_chains_resolve_to_their_source_and_bind_it():
     assert model.limits.lower == pytest.approx([-1.3])
     assert model.limits.upper == pytest.approx([0.7])
     assert model.limits.velocity == pytest.approx([4])
-    # |r| = 1: damping, friction and its width as they are; beyond the width of 0.01 rad/s it is
-    # Coulomb's.
+    # |r| = 1: damping, friction and its width are unchanged. Beyond the width of 0.01 rad/s it is
+    # Coulomb friction.
     assert model.joint_forces([0.3], [2.0]) == pytest.approx([-(0.5 * 2 + 3)], abs=3 * 0.01**2 / 8)
     assert model.armature == pytest.approx([0.1])
 
@@ -431,7 +431,7 @@ def test_joints_that_move_no_mass():
     np.testing.assert_allclose(model.mass_matrix([0, 0])[1], 0, atol=0)
     with pytest.raises(ModelError, match="pan"):
         model.forward_dynamics([0, 0], [0, 0], [0, 0])
-    # A massless body between two joints is no problem, nor is one with armature.
+    # A massless body between two joints is accepted, and so is one with armature.
     between = chain(0)
     between.add_link("cross")
     between.add_joint("roll", "revolute", "l0", "cross", axis=(1, 0, 0))
@@ -447,8 +447,10 @@ def test_joints_that_move_no_mass():
     "kind", ["revolute", "continuous", "helical", "prismatic", "planar", "floating"]
 )
 def test_moments_without_mass_resist_what_turns(kind):
-    """They are those of a body of vanishing mass: enough for a joint that only turns, and for no
-    other."""
+    """Moments of a massless link are those of a body of vanishing mass.
+
+    They suffice for a joint that only turns, and for no other joint.
+    """
     pitch = {"pitch": 0.1} if kind == "helical" else {}
     builder = chain(1)
     builder.add_link("rotor", inertia=BOX)
@@ -465,15 +467,14 @@ def test_moments_without_mass_resist_what_turns(kind):
     light.add_joint("weld", "fixed", "rotor", "cap")
     other = light.build()
     q = other.random_configuration(np.random.default_rng(0))
-    # What 2 ug add, at the distances of this chain.
+    # Contribution of 2 ug at the distances of this chain.
     np.testing.assert_allclose(model.mass_matrix(q), other.mass_matrix(q), atol=1e-7)
     if turns:
         assert np.isfinite(model.forward_dynamics(q, np.zeros(2), np.ones(2))).all()
 
 
 def test_links_with_a_fault_have_kinematics_only():
-    """Every operation that uses inertia raises, naming the link, its place and reason; all others
-    work."""
+    """Operations that use inertia raise with the link, its place and the reason; others work."""
     builder = chain(2)
     builder.add_link("bad", mass=1, inertia=np.diag([1, 1, 3]), fault="cannot be", place="r.urdf:7")
     builder.add_joint("k", "revolute", "l2", "bad")
@@ -497,15 +498,16 @@ def test_links_with_a_fault_have_kinematics_only():
                 call(q)
             refusals += 1
     assert refusals == 10
-    # Of the whole registry, what needs no inertia: a moved frame, a moved configuration, the
-    # joints' own forces, and the regressor, whose columns multiply it.
+    # Of the whole registry, the operations that need no inertia. They move a frame or a
+    # configuration, compute the joints' own forces, or use the regressor, whose columns multiply
+    # the inertia.
     rows = _engine.operations()
     free = {name for name, row in rows.items() if not row["uses_inertia"]}
     assert free == {name for name, row in rows.items() if row["takes_frames"]} | {
         "integrate", "difference", "joint_forces", "joint_force_derivatives",
         "inertial_regressor", "regressor_times", "regressor_transpose_times",
     }  # fmt: skip
-    # What is welded to the world never moves, and its inertia never counts.
+    # A link welded to the world never moves, so that its inertia does not count.
     still = ModelBuilder("still")
     still.add_link("base", mass=1, inertia=np.diag([1, 1, 3]), fault="cannot be")
     still.add_link("arm", mass=1, inertia=BOX)
@@ -531,8 +533,7 @@ def test_set_acceleration_limits():
 
 
 def test_products_that_overflow_are_refused_by_the_joint_that_makes_them():
-    """Multipliers of mimic joints one after the other, distances times masses, friction over its
-    width."""
+    """Chained multipliers of mimic joints, distances times masses, friction over its width."""
 
     def followers(multiplier: float) -> ModelBuilder:
         builder = chain(1)

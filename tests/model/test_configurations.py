@@ -1,4 +1,4 @@
-"""Configurations from names: every kind of joint, and every complaint."""
+"""Configurations from names: every kind of joint, and every error message."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Data: the model's methods with results of its own, called without allocating."""
+"""Data: the model's methods with preallocated results, called without allocating."""
 
 import gc
 import inspect
@@ -15,7 +15,7 @@ from robosim.model.methods import Methods
 
 from .mechanisms import branched_robot
 
-# Methods that no array belongs to.
+# Methods without an array of their own.
 PLAIN = {
     "neutral",
     "random_configuration",
@@ -83,7 +83,7 @@ def test_results_are_the_model_s_and_stay_in_place(robot, name):
         for array, other in zip(arrays_of(second), kept, strict=True)
         if array.size
     )
-    # By keyword it is the same call.
+    # A call with keywords has the same result.
     again = arrays_of(getattr(data, name)(**arguments(robot, names, 1)))
     assert all(one is other for one, other in zip(arrays_of(first), again, strict=True))
     for array, other in zip(arrays_of(first), kept, strict=True):
@@ -203,12 +203,12 @@ def test_calls_allocate_nothing(robot, name):
         after = tracemalloc.take_snapshot()
     finally:
         tracemalloc.stop()
-    # The loop's own counter and the snapshot are all there is: less than the smallest of results
-    # would take.
+    # Only the loop's counter and the snapshot are allocated: less than the smallest result would
+    # take.
     ours = (tracemalloc.Filter(False, tracemalloc.__file__), tracemalloc.Filter(False, "<unknown>"))
     grown = after.filter_traces(ours).compare_to(before.filter_traces(ours), "filename")
     assert sum(stat.count_diff for stat in grown if stat.size_diff > 1000) == 0
-    # A thousand results of n_v numbers would be ten times as much.
+    # A thousand results of n_v numbers would take ten times as much.
     assert end - start < 8 * robot.n_v * 100
     assert peak - start < 8 * robot.n_v * 100
 
@@ -220,7 +220,8 @@ def test_data_is_collected(robot):
     call = data.gravity
     del data
     gc.collect()
-    # As long as one of its methods is held, which hands some calls on to it.
+    # A reference to one of its methods keeps Data alive, since the method forwards some calls to
+    # it.
     assert alive() is not None
     call(robot.neutral())
     del call

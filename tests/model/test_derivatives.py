@@ -1,8 +1,7 @@
-"""Derivatives by Model's methods: against differences of the methods themselves, and against each
-other.
+"""Derivatives by Model's methods against finite differences, and against each other.
 
-Central differences with steps of 1e-6 in double precision leave 1e-8 of the values' size, here up
-to a few hundred. The engine's own tests hold them to 1e-12 with dual numbers.
+Central differences with steps of 1e-6 in double precision leave errors of 1e-8 of the values' size,
+here up to a few hundred. The engine's own tests compare the derivatives with dual numbers to 1e-12.
 """
 
 import numpy as np
@@ -33,7 +32,7 @@ def state(robot):
 
 
 def in_q(model: Model, f, q):
-    """df/dq in the tangent space, the last axis n_v wide."""
+    """df/dq in the tangent space; the last axis has n_v entries."""
     columns = []
     for k in range(model.n_v):
         step = np.zeros(model.n_v)
@@ -184,7 +183,7 @@ def test_kinematics(robot, state, frame, point):
         (acceleration.dA_da, J),
     ):
         np.testing.assert_allclose(found, expected, **TOLERANCE)
-    if point is not None:  # its place moves with its velocity
+    if point is not None:  # the point moves with the frame's velocity
 
         def place(q):
             X = robot.frame_pose(q, link)
@@ -240,7 +239,7 @@ def test_coriolis_gravity_and_energies(robot, state):
     np.testing.assert_allclose(
         robot.gravity_derivatives(q), in_q(robot, robot.gravity, q), **TOLERANCE
     )
-    # At rest of the joints' own only springs.
+    # At rest, the joints' own forces are those of springs only.
     conservative = robot.gravity(q) - robot.joint_forces(q, 0 * v)
     np.testing.assert_allclose(
         conservative, in_q(robot, lambda q: np.array(robot.potential_energy(q)), q), **TOLERANCE
@@ -340,7 +339,8 @@ def test_mass_factor(robot, state):
     np.testing.assert_allclose(
         factor.solve(np.eye(robot.n_v)), robot.mass_matrix_inverse(q), rtol=1e-9, atol=1e-11
     )
-    # Of a model it stays what it is when another is made, of Data it becomes that.
+    # A factor of a Model stays unchanged when another one is computed. A factor of Data is
+    # overwritten.
     other = robot.integrate(q, v)
     before, after = factor.solve(v), robot.mass_factor(other).solve(v)
     np.testing.assert_array_equal(factor.solve(v), before)

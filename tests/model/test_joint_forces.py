@@ -11,8 +11,10 @@ INERTIA = np.diag([0.02, 0.03, 0.04])
 
 
 def robot(*, planar: bool = True, **joint) -> Model:
-    """A turning and a sliding joint, the latter followed backwards by a third, and a planar one;
-    damping everywhere."""
+    """Robot with a revolute, a prismatic, a mimic and a planar joint, all with joint forces.
+
+    The mimic joint follows the prismatic one backwards.
+    """
     builder = ModelBuilder("springs")
     builder.add_link("base")
     for i, (kind, options) in enumerate(
@@ -53,7 +55,7 @@ def test_the_law():
         model.joint_forces(q, v), springs - model.damping * v - friction, atol=1e-14
     )
     np.testing.assert_allclose(model.joint_forces(q, 0 * v), springs, atol=1e-14)
-    # What the springs hold, beside gravity.
+    # Energy stored in the springs, in addition to gravity's.
     held = 2.5 * 0.5**2 + 30 * 0.2**2 + 15 * (follower + 0.1) ** 2
     bare = model.with_stiffness(0)
     assert model.potential_energy(q) - bare.potential_energy(q) == pytest.approx(held, rel=1e-12)
@@ -72,8 +74,10 @@ def test_forces_act_in_both_directions_of_the_dynamics():
 
 
 def test_energy_is_kept_by_springs_and_gravity_alone():
-    """Runge and Kutta's fourth-order steps of 1 ms: (20 rad/s dt)^5 / 120 each, 3e-8 of the energy
-    in 1000 of them."""
+    """Fourth-order Runge-Kutta steps of 1 ms keep the energy.
+
+    Each has an error of (20 rad/s dt)^5 / 120, or 3e-8 of the energy in 1000 steps.
+    """
     model = robot(planar=False, damping=0.0, friction=0.0).with_stiffness({"j0": 40.0})
     x, dt = np.array([1.4, 0.2, 1.0, 0.2]), 1e-3
 
@@ -90,7 +94,7 @@ def test_energy_is_kept_by_springs_and_gravity_alone():
         k2 = rate(x + dt / 2 * k1)
         k3 = rate(x + dt / 2 * k2)
         x = x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + rate(x + dt * k3))
-    assert np.ptp(potential) > 1  # it goes to and fro
+    assert np.ptp(potential) > 1  # the motion goes back and forth
     assert np.ptp(total) < 1e-6 * np.ptp(potential)
 
 
@@ -126,7 +130,8 @@ def test_derivatives():
                 reference=model.spring_reference + x * e
             ).joint_forces(q, v)
         for name, function in cases.items():
-            # Central differences: h^2 / width^2 of the friction's size, and rounding over h.
+            # Error of central differences: h^2 / width^2 of the friction's size, and rounding over
+            # h.
             np.testing.assert_allclose(
                 difference(function), got[name][k] * unit, atol=1e-6 * (1 + abs(got[name][k]))
             )
@@ -145,7 +150,7 @@ def test_derivatives():
 
 def test_a_geared_rotor_is_armature():
     model = robot(armature=0.02, rotor_inertia=1e-5, gear_ratio=-100.0)
-    # Of the mimic joint the square of its ratio as much.
+    # A mimic joint contributes with the square of its ratio.
     np.testing.assert_allclose(model.armature, [0.12, 0.12 * 5, 0.12, 0.12, 0.12], rtol=1e-14)
     assert (
         model.joints[0].rotor_inertia,

@@ -1,4 +1,4 @@
-"""Models with locked joints: the same mechanism, held where it was."""
+"""Models with locked joints: the same mechanism with some joints fixed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def some_joints(model: Model, rng: np.random.Generator) -> list[str]:
 
 
 def rows(whole: Model, locked: Model) -> tuple[list[int], list[int]]:
-    """Which entries of q and v are left."""
+    """Indices of the remaining entries of q and v."""
     return (
         [whole.position_names.index(name) for name in locked.position_names],
         [whole.velocity_names.index(name) for name in locked.velocity_names],
@@ -39,7 +39,7 @@ def rows(whole: Model, locked: Model) -> tuple[list[int], list[int]]:
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", ROBOTS)
 def test_what_is_left_moves_as_before(name, seed):
-    """Poses, inertia, forces and energy are those of the whole, whose other joints rest."""
+    """Poses, inertia, forces and energy equal the whole model's with locked joints at rest."""
     rng = np.random.default_rng([seed, *name.encode()])
     whole = robot(name)
     q = whole.random_configuration(rng)
@@ -54,7 +54,7 @@ def test_what_is_left_moves_as_before(name, seed):
     v[in_v], a[in_v] = rng.normal(size=(2, len(in_v)))
     inertia = whole.mass_matrix(q)[np.ix_(in_v, in_v)]
     tau = whole.inverse_dynamics(q, v, a, joint_forces=True)[in_v]
-    # Rounding of sums over links in another order, relative to the largest of them.
+    # Rounding of sums over links in another order, relative to the largest term.
     assert np.allclose(
         locked.mass_matrix(q[in_q]), inertia, atol=1e-12 * (1 + np.abs(inertia).max(initial=0))
     )
@@ -81,7 +81,7 @@ def test_names_pairs_and_groups_are_kept(name):
     assert list(locked.link_names) == [*new, *whole.link_names]
     assert list(locked.groups) == list(whole.groups)
     assert list(locked.end_effectors) == list(whole.end_effectors)
-    for state in locked.named_states:  # positions of what is left, which each can be
+    for state in locked.named_states:  # valid positions of the remaining joints
         assert not set(state.positions) & set(names)
         locked.configuration(f"{state.group}/{state.name}")
 

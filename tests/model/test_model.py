@@ -1,4 +1,4 @@
-"""Model's methods: arguments, results, and the physics that no peer is needed for."""
+"""Methods of Model: arguments, results, and physics that needs no other library."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from .mechanisms import branched_robot
 
 @pytest.fixture
 def robot() -> Model:
-    """Free-flying, with every kind of joint, a branch and a mimic joint."""
+    """Free-flying robot with every kind of joint, a branch and a mimic joint."""
     return branched_robot()
 
 
@@ -30,14 +30,14 @@ def test_inverse_dynamics_agrees_with_the_numerical_oracle(robot, state):
     ]
     gravity = np.array([0, 0, -9.80665])
     expected = inverse_dynamics(bodies, robot.integrate, q, v, a, gravity)
-    # Five-point differences twice over, step 1e-3: truncation and rounding near 1e-9 of forces near
-    # 100 N.
+    # Five-point differences applied twice with step 1e-3: truncation and rounding near 1e-9 of
+    # forces near 100 N.
     np.testing.assert_allclose(robot.inverse_dynamics(q, v, a), expected, atol=1e-6)
 
 
 def test_free_flying_robot_keeps_its_momentum(robot, state):
     # Without gravity and joint forces the total momentum is constant, so that the center of mass
-    # moves in a line.
+    # moves on a line.
     q, v, _ = state
     robot = robot.with_gravity((0, 0, 0))
     a = robot.forward_dynamics(q, v, np.zeros(robot.n_v))

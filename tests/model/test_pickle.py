@@ -1,5 +1,4 @@
-"""A model that went through `pickle` computes to the bit what the original does; what is no model
-is refused."""
+"""A pickled model computes bit for bit as the original; invalid pickles are refused."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ BOWL = TriangleMesh(
 
 
 def made_by_hand() -> Model:
-    """With all that a description can hold."""
+    """Model with everything that a description can contain."""
     rng = np.random.default_rng(2)
     builder = ModelBuilder("by hand", floating_base=True)
     for i in range(4):
@@ -70,7 +69,7 @@ def made_by_hand() -> Model:
 
 
 def changed(model: Model) -> dict[str, Model]:
-    """By each of the methods that make a copy with changes."""
+    """Copies of a model with changes, one by each of the methods that make one."""
     rng = np.random.default_rng(3)
     q_limit, v_limit = model.limits.upper.copy(), rng.uniform(1, 2, model.n_v)
     springs = np.where(model.stiffness > 0, 2.0, 0.0)
@@ -109,7 +108,7 @@ MODELS = dict(models())
 
 
 def assert_alike(other: Model, model: Model) -> None:
-    """All that is told, and all that is computed, of a state."""
+    """Assert that two models report and compute the same for a state."""
     assert repr(other) == repr(model)
     assert_same(model_arguments(other)["numbers"], model_arguments(model)["numbers"])
     for name in ("joint_names", "position_names", "position_kinds", "velocity_names", "link_names"):

@@ -1,8 +1,7 @@
-"""Quaternions of any length stand for a rotation, but for those that cannot be scaled to length 1:
-nothing takes these.
+"""Quaternions of any length represent rotations; those that cannot be normalized are refused.
 
-Functions come from the engine's registry and from the public signatures: what takes a configuration
-is asked by itself.
+Functions come from the engine's registry and from the public signatures, so that every function of
+a configuration is tested without being listed here.
 """
 
 from __future__ import annotations
@@ -33,15 +32,17 @@ def model() -> Model:
 
 
 def with_length(model: Model, length: float) -> np.ndarray:
-    """Neutral, but that the base's quaternion has this length, and is turned."""
+    """Neutral configuration with a rotated base, whose quaternion has this length."""
     q = model.neutral()
     q[3:7] = length * np.array([0.0, 0.6, 0.0, 0.8])
     return q
 
 
 def calls(model: Model, count: int | None):
-    """Methods that take configurations, and the values of their required arguments: for one state,
-    or for `count`."""
+    """Methods that take configurations, with the values of their required arguments.
+
+    The values are for one state, or for `count` states.
+    """
     for name, function in inspect.getmembers(model, inspect.isroutine):
         if name.startswith("_") or (count is not None and not hasattr(Methods, name)):
             continue
@@ -81,7 +82,7 @@ def refused(call, *arguments, kind: type[RobosimError] = ModelError, **named) ->
 @pytest.mark.parametrize("place", ["one state", "data", "many states"])
 def test_functions_of_configurations(place, length, model):
     count = 3 if place == "many states" else None
-    data = model.data()  # whose methods, compiled, have no signatures of their own
+    data = model.data()  # its compiled methods have no signatures of their own
     asked = set()
     for name, function, given in calls(model, count):
         if place == "data":
@@ -94,11 +95,11 @@ def test_functions_of_configurations(place, length, model):
             text = refused(function, **(given | {argument: q}))
             assert f"{argument} holds" in text
             assert count is None or "in configuration 1" in text
-            # The quick way, by position.
+            # The fast call, by position.
             if count is None and set(given) <= {*NAMES, "v", "a", "tau"}:
                 refused(function, *(given | {argument: q}).values())
             asked.add((name, argument))
-    # Whatever the registry has has a function.
+    # Every operation of the registry has a function.
     taken = sum(set(row["inputs"]) & set(NAMES) != set() for row in _engine.operations().values())
     assert len(asked) >= 0.9 * taken
 
@@ -124,7 +125,7 @@ def test_other_lengths_are_scaled(length, model):
 
 
 def test_operations_of_the_registry(model):
-    """All of them, also those that no public function has by this name."""
+    """All operations of the registry, also those without a public function of the same name."""
     engine = model._engine
     data, memory = _engine.OperationData(engine), _engine.Batch()
     bodies = engine.n_bodies - 1
@@ -188,7 +189,7 @@ def test_simulation(length, model):
         lambda: motion.replay(rate=1 / simulation.dt),
     ):
         refused(call, kind=SimulationError)
-    # Targets of what has no motor are not looked at: zeros are what many fill in there.
+    # Targets of joints without a motor are ignored, as many callers fill in zeros.
     assert simulation.step(state, Control(q_target=q)).report.status == StepStatus.solved
 
 
@@ -209,7 +210,7 @@ def test_scenes_and_planners(length, model):
         refused(compiled.edge_free, *ends)
     column = [model.n_q - 1]
     refused(compiled.trajectory_free, [0.0, 1.0], np.zeros((1, 2, 1)), column, q)
-    assert len(methods) == asked + 2  # what is new takes one, too, or is no query
+    assert len(methods) == asked + 2  # an additional method takes a quaternion, too, or is no query
     for call in (_engine.blend_corners, _engine.shortcut):
         refused(call, compiled, [good, q], column)
     refused(_engine.optimize_path, compiled, [good, q], column, [-1.0], [1.0])

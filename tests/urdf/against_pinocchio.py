@@ -1,5 +1,7 @@
-"""A loaded robot beside Pinocchio's reading of the same file: link poses, mass matrix, gravity and
-velocity forces."""
+"""Compares a loaded robot with Pinocchio's reading of the same file.
+
+Link poses, mass matrix, gravity forces and velocity forces are compared.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,17 @@ from robosim.model import Model
 
 
 class Deviation(NamedTuple):
-    """The largest differences, relative to the size of what is compared; dynamics None where they
-    are not valid."""
+    """Largest differences, relative to the size of the compared values.
+
+    `dynamics` is None if the robot's dynamics are not valid.
+    """
 
     kinematics: float
     dynamics: float | None
 
 
 def read(path: Path) -> pin.Model | None:
-    """Pinocchio's model, or None where its reader refuses the file."""
+    """Pinocchio's model, or None if its reader refuses the file."""
     try:
         return pin.buildModelFromUrdf(str(path))
     except (RuntimeError, ValueError):
@@ -33,9 +37,9 @@ def deviation(model: Model, peer: pin.Model, *, n: int = 5, seed: int = 0) -> De
 
     Args:
         model: loaded by robosim, with a fixed base.
-        peer: of the same file; its mimic joints move by themselves and are put where ours are.
+        peer: Pinocchio's model of the same file; its mimic joints are free and set as robosim's.
         n: number of configurations.
-        seed: of them.
+        seed: seed of the configurations.
     """
     data = peer.createData()
     model = model.with_gravity(peer.gravity.linear)
@@ -53,7 +57,7 @@ def deviation(model: Model, peer: pin.Model, *, n: int = 5, seed: int = 0) -> De
                 kinematics = max(kinematics, float(np.abs(poses[frame.name] - X).max()) / scale)
         if model.dynamics_faults:
             continue
-        # v_peer = G v with constant G, where joints mimic others.
+        # v_peer = G v with constant G, if joints mimic others.
         M = pin.crba(peer, data, q_pin, pin.Convention.WORLD)
         M = G.T @ (np.triu(M) + np.triu(M, 1).T) @ G
         h = G.T @ pin.nonLinearEffects(peer, data, q_pin, G @ v)

@@ -1,10 +1,12 @@
-"""Load every URDF below some folders and report what happens to each: `python tests/urdf/sweep.py
-FOLDER... [--meshes] [--skip] [--pinocchio]`.
+"""Load every URDF below some folders and report the outcome of each.
 
-A robot either loads, every collision mesh hulled, (with --meshes: every visual mesh parsed too), or
-is refused with file:line and a reason. With --skip, collision meshes that are missing are left out.
-With --pinocchio, robots that load are compared with Pinocchio's reading of the file. Anything else,
-and a difference above 1e-9, is a defect, listed as such, and makes the exit status 1.
+Usage: python tests/urdf/sweep.py FOLDER... [--meshes] [--skip] [--pinocchio]
+
+A robot either loads, with the hull of every collision mesh, or is refused with file:line and a
+reason. With --meshes, every visual mesh is parsed, too. With --skip, missing collision meshes are
+left out. With --pinocchio, loaded robots are compared with Pinocchio's reading of the file. Any
+other outcome, and any difference above 1e-9, is a defect. Defects are listed and make the exit
+status 1.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from robosim.model import Model
 from robosim.urdf import load_robot
 
 Compare = Callable[[Path, Model], None]
-# What a refusal must begin with: a file and a line in it.
+# Start of a refusal: a file and a line in it.
 PLACE = re.compile(r"\S.*?:\d+: ")
 
 
@@ -45,9 +47,10 @@ def sweep_one(
     skip: bool = False,
     compare: Compare | None = None,
 ) -> tuple[str, str]:
-    """The outcome of one file; with `parsed`, visual meshes are read too, each once.
+    """Outcome of one file.
 
-    `skip` leaves collision meshes out that are missing; `compare` sees each model that loads.
+    With `parsed`, each visual mesh is read once, too. `skip` leaves out missing collision meshes.
+    `compare` is called with each loaded model.
     """
 
     def load() -> object:

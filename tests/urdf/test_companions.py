@@ -1,4 +1,4 @@
-"""SRDF and joint_limits.yaml: what they say ends up in the model."""
+"""SRDF and joint_limits.yaml: their data ends up in the model."""
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
@@ -21,7 +21,7 @@ def joint(name, parent, child, kind="revolute", extra=""):
     return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/><origin xyz="0 0 0.3"/>{LIMIT}{extra}</joint>'
 
 
-# Declared out of order: order in groups must be the tree's, not the file's.
+# Declared out of order: the order in groups must be the tree's, not the file's.
 URDF = (
     '<robot name="arm">'
     + "".join(f'<link name="{n}">{INERTIAL}{BALL}</link>' for n in LINKS)
@@ -64,7 +64,7 @@ def test_groups_states_tools_and_pairs():
     assert [(d.link_a, d.link_b, d.reason) for d in model.disabled_collisions] == [
         ("base", "upper", "Adjacent")
     ]
-    # What could not be used is said.
+    # Unused parts of the SRDF are reported.
     assert any("'gone'" in w for w in model.warnings)
     assert any("<gripper>" in t for t in model.ignored)
     assert any("virtual joint 'world_joint' of type floating" in t for t in model.ignored)
@@ -77,7 +77,7 @@ def test_groups_states_tools_and_pairs():
         ('type="floating" parent_frame="world" child_link="base"', True),
         ('type="fixed" parent_frame="world" child_link="base"', False),
         ('type="planar" parent_frame="world" child_link="base"', False),
-        ('type="floating" parent_frame="world" child_link="hand"', False),  # which the arm carries
+        ('type="floating" parent_frame="world" child_link="hand"', False),  # carried by the arm
     ],
 )
 def test_base_is_as_the_virtual_joint_describes(said, floating):
@@ -99,8 +99,10 @@ def test_unknown_base_is_refused():
 
 
 def test_only_listed_pairs_are_left_out():
-    """All pairs of different bodies but the disabled one are checked: adjacent ones too, since the
-    SRDF decides."""
+    """All pairs of different bodies except the disabled one are checked.
+
+    Adjacent pairs are checked, too, since the SRDF decides.
+    """
     model = load_robot(URDF, srdf=SRDF)
     links = [c.link for c in model.colliders]
     checked = {frozenset((links[a], links[b])) for a, b in model.collision_pairs}

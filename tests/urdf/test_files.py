@@ -1,5 +1,4 @@
-"""References to files: packages, schemes, meshes with scale, files beside the description; and
-xacro."""
+"""References to files: packages, schemes, scaled meshes, companion files, and xacro."""
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
@@ -21,7 +20,10 @@ def with_mesh(uri: str, scale: str = "1 1 1") -> str:
 
 @pytest.fixture
 def workspace(tmp_path):
-    """src/my_robot with package.xml (of another folder name), urdf/ and meshes/."""
+    """Workspace src/my_robot with package.xml, urdf/ and meshes/.
+
+    The package's name differs from the folder's.
+    """
     root = tmp_path / "src" / "folder_of_other_name"
     (root / "urdf").mkdir(parents=True)
     (root / "meshes").mkdir()

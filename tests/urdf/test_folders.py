@@ -1,4 +1,4 @@
-"""A robot's folder, outside of the package: found by its path."""
+"""A robot's folder outside of the package, found by its path."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def folder_of(tmp_path: Path, *names: str) -> Path:
 
 @pytest.mark.parametrize("name", bundled_robots())
 def test_a_copy_of_a_bundled_folder_is_the_same_robot(name, tmp_path):
-    """With what belongs beside it: groups, states, limits, the base."""
+    """The companion files are used, too: groups, states, limits, the base."""
     folder = tmp_path / name
     shutil.copytree(_bundled_path(name).parent, folder)
     model, own = load_robot(folder, base="described"), load_robot(name, base="described")

@@ -1,5 +1,8 @@
-"""Inertial data from geometry: closed forms for primitives, meshes against primitives, and when it
-is used."""
+"""Inertial data from geometry.
+
+Primitives are compared with closed forms, and meshes with primitives. Other tests check when
+geometry is used.
+"""
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
@@ -71,7 +74,7 @@ def test_primitives(shape, volume, moments, mass):
     R = pose(rpy=(0.1, 0.2, 0.3))[:3, :3]
     assert got.mass == pytest.approx(density * volume, rel=1e-12)
     np.testing.assert_allclose(got.com, [1, 2, 3], rtol=1e-12)
-    # The disc integral is good to 1e-9.
+    # The disc integral is accurate to 1e-9.
     np.testing.assert_allclose(
         got.inertia, R @ np.diag(density * moments) @ R.T, atol=1e-8 * density * volume
     )
@@ -153,8 +156,10 @@ IMPOSSIBLE = {
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
 def test_robots_without_valid_dynamics_load(name):
-    """They can be planned for, without torque limits; all that needs inertia names link, place and
-    ways out."""
+    """Robots without valid dynamics can be planned for, without torque limits.
+
+    Functions that need inertia raise with the link, its place and possible remedies.
+    """
     inertial, reason = IMPOSSIBLE[name]
     text = robot(inertial, geometry('<box size="0.1 0.2 0.3"/>')).replace("<robot", "\n<robot")
     with pytest.raises(UrdfError, match="<string>:2: link 'b'"):
@@ -188,8 +193,7 @@ def test_robots_without_valid_dynamics_load(name):
 
 
 def test_only_what_is_impossible_is_computed():
-    """A base that legally has no inertial, a frame between joints and good data stay as they
-    are."""
+    """A base without inertial, a massless frame between joints, and valid data stay as they are."""
     good = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
     box = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
     text = f"""<robot name="r"><link name="base">{box}</link><link name="arm">{good}{box}</link><link name="tool">{box}</link>
@@ -204,8 +208,7 @@ def test_only_what_is_impossible_is_computed():
 
 
 def test_massless_links_between_joints():
-    """A planar base of three joints, and a universal joint: their mass matrices are those of the
-    closed form."""
+    """Mass matrices of a planar base of three joints and of a universal joint, in closed form."""
     good = '<inertial><origin xyz="0 0 0.5"/><mass value="2"/><inertia ixx="0.1" iyy="0.2" izz="0.3"/></inertial>'
 
     def joint(name, kind, parent, child, axis):
@@ -226,7 +229,7 @@ def test_massless_links_between_joints():
     {joint("b", "revolute", "cross", "body", "0 1 0")}</robot>"""
     )
     assert cardan.dynamics_faults == ()
-    b = 0.4  # about x: the body's moments about its hinge, turned by b; about y: its own
+    b = 0.4  # about x: the body's moments about its hinge, rotated by b; about y: its own
     about_x = (0.1 + 2 * 0.25) * np.cos(b) ** 2 + 0.3 * np.sin(b) ** 2
     np.testing.assert_allclose(
         cardan.mass_matrix([0.2, b]), np.diag([about_x, 0.2 + 2 * 0.25]), atol=1e-15
@@ -234,8 +237,10 @@ def test_massless_links_between_joints():
 
 
 def test_massless_links_that_make_the_mass_matrix_singular():
-    """Where two joints move the same mass the same way, at every q: a slide on a flying base
-    without mass."""
+    """Two joints move the same mass in the same direction at every q.
+
+    The robot is a slide on a massless floating base.
+    """
     good = '<inertial><mass value="2"/><inertia ixx="0.1" iyy="0.2" izz="0.3"/></inertial>'
     text = f"""<robot name="r"><link name="base"/><link name="cart">{good}</link><joint name="j" type="prismatic">
     <parent link="base"/><child link="cart"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
@@ -274,7 +279,7 @@ def test_a_free_base_needs_mass():
 
 
 def test_tiny_moments_are_zero():
-    """Rounding errors of a zero inertia are zero."""
+    """Rounding errors of a zero inertia count as zero."""
     tiny = '<inertial><mass value="1"/><inertia ixx="-2e-35" iyy="0" izz="2e-35"/></inertial>'
     model = load_robot(robot(tiny))
     np.testing.assert_array_equal(

@@ -1,4 +1,4 @@
-"""`inspect_robot`: plain data, true about the model, and honest about hulls."""
+"""`inspect_robot`: plain data that agrees with the model, and reports errors of hulls."""
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
@@ -33,8 +33,10 @@ def test_bundled_robot_as_json():
 
 @pytest.fixture
 def peg_in_slot(tmp_path):
-    """A channel (mesh) and a peg that slides along its slot: free, but inside the channel's
-    hull."""
+    """A channel (mesh) and a peg that slides along its slot.
+
+    The peg is free, but inside the channel's hull.
+    """
     outline = np.array([[0, 0], [3, 0], [3, 2], [2, 2], [2, 0.5], [1, 0.5], [1, 2], [0, 2]])
     caps = [[0, 1, 4], [0, 4, 5], [1, 2, 4], [2, 3, 4], [0, 5, 7], [5, 6, 7]]
     vertices = np.vstack([np.column_stack([outline, np.full(8, z)]) for z in (0.0, 4.0)])
@@ -46,7 +48,7 @@ def peg_in_slot(tmp_path):
     faces = [c[::-1] for c in caps] + [[8 + i for i in c] for c in caps] + sides
     trimesh.Trimesh(vertices, faces, process=False).export(tmp_path / "channel.stl")
     path = tmp_path / "r.urdf"
-    # A link without colliders between them, so that the pair is not adjacent but for it.
+    # A link without colliders between channel and peg, so that the pair is not adjacent.
     path.write_text(f"""<robot name="r"><link name="root"/>
     <link name="channel">{INERTIAL}<collision><geometry><mesh filename="channel.stl"/></geometry></collision></link>
     <link name="peg">{INERTIAL}<collision><geometry><box size="0.8 1 1"/></geometry></collision></link>

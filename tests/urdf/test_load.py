@@ -1,5 +1,4 @@
-"""Every element of URDF that we honor ends up in the model; every default is the
-specification's."""
+"""Every supported element of URDF ends up in the model, with the specification's defaults."""
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
@@ -44,7 +43,7 @@ def test_the_package_s_front_door():
 )
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 def test_joint_types(kind, n_q, n_v, base):
-    # A free base must itself have mass.
+    # A floating base must have mass.
     model = load(
         robot(LIMIT, kind).replace('<link name="a"/>', f'<link name="a">{INERTIAL}</link>'),
         base=base,
@@ -57,8 +56,10 @@ def test_joint_types(kind, n_q, n_v, base):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_pose_axis_and_position(seed):
-    """X_WB = X_PJ R(axis, q): checked for every type with one coordinate, with an axis that is not
-    of unit length."""
+    """X_WB = X_PJ R(axis, q) for every type with one coordinate.
+
+    The axis is not of unit length.
+    """
     rng = np.random.default_rng(seed)
     xyz, rpy, axis, q = rng.normal(size=3), rng.uniform(-3, 3, 3), rng.normal(size=3) * 3, 0.7
     text = f'<origin xyz="{xyz[0]} {xyz[1]} {xyz[2]}" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"/><axis xyz="{axis[0]} {axis[1]} {axis[2]}"/>'
@@ -83,7 +84,7 @@ def test_limits_dynamics_and_missing_attributes():
     limits = model.limits
     assert (limits.lower[0], limits.upper[0], limits.effort[0], limits.velocity[0]) == (-1, 2, 3, 4)
     assert (model.joints[0].damping, model.joints[0].friction) == (0.3, 0.2)
-    # The old name of <dynamics>.
+    # The former name of <dynamics>.
     assert load(robot(LIMIT + '<joint_properties damping="0.3"/>')).joints[0].damping == 0.3
     free = load(robot("", "continuous")).limits
     assert np.all(np.isinf([free.lower[0], free.upper[0], free.velocity[0], free.effort[0]]))
@@ -133,7 +134,7 @@ def test_mimic_and_its_defaults():
 
 
 def test_inertial_is_turned_into_the_link():
-    """An inertia given in a turned frame, about the center of mass."""
+    """An inertia given in a rotated frame, about the center of mass."""
     rpy = (0.3, -0.4, 0.5)
     text = '<inertial><origin xyz="1 2 3" rpy="0.3 -0.4 0.5"/><mass value="2"/><inertia ixx="1" iyy="2" izz="2.5" ixy="0.1"/></inertial>'
     link = next(k for k in load(robot(LIMIT, link=text)).links if k.name == "b")

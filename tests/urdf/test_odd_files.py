@@ -1,12 +1,13 @@
-"""Odd but legal files, and files that look wrong: each says in comments what it must give.
+"""Odd but legal files, and files that look wrong, with expectations in their comments.
 
-    must load: n_q=1      read: so many coordinates; must refuse: PATTERN   not read, with this
-                          error at a line of it
-    must warn|ignore|fault: PATTERN      among Model.warnings, .ignored, .dynamics_faults
-    must limits: LOWER UPPER             of the only coordinate
-    must colliders: N
-    must strict: PATTERN                 strict reading refuses it so; without, it reads it too
-A file that must not warn has no warning at all.
+    must load: n_q=1                     loads with this number of coordinates
+    must refuse: PATTERN                 is refused, with this error at a line of the file
+    must warn|ignore|fault: PATTERN      is among Model.warnings, .ignored, .dynamics_faults
+    must limits: LOWER UPPER             limits of the only coordinate
+    must colliders: N                    number of colliders
+    must strict: PATTERN                 is refused by strict reading only, with this error
+
+A file without `must warn` has no warning at all.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _MUST = re.compile(r"<!-- must (\w+): (.*?) ?-->")
 
 
 def musts(path: Path) -> dict[str, str]:
-    """What the file asks for."""
+    """Expectations in the comments of a file, by their keyword."""
     data = path.read_bytes()
     text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "latin-1")
     return dict(_MUST.findall(text))
@@ -54,7 +55,7 @@ def test_file(path):
     for key, texts in said.items():
         if key in must:
             assert any(re.search(must[key], text) for text in texts), texts
-        elif key != "warn" or "fault" not in must:  # a fault is a warning too
+        elif key != "warn" or "fault" not in must:  # a fault is a warning, too
             assert texts == ()
     assert all(f"{path.with_suffix('')}." in text for text in model.warnings)  # with file and line
     if "limits" in must:
@@ -76,7 +77,7 @@ def test_file(path):
 
 
 def test_inspect_says_it_all_in_one_run():
-    """Every warning of every file is in the report too, and in its data for JSON."""
+    """Every warning of every file is in the report, and in its data for JSON."""
     for path in (p for p in FILES if "warn" in musts(p)):
         report = inspect_robot(path)
         assert report.model.warnings == load_robot(path).warnings

@@ -1,5 +1,7 @@
-"""Which pairs are left out without an SRDF: adjacent, always and never touching, and no pair that
-can collide."""
+"""Pairs left out without an SRDF: adjacent, always touching and never touching ones.
+
+No pair that can collide is left out.
+"""
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
@@ -25,7 +27,7 @@ def hinge(
 
 
 # A folding chain a-b-c-d of sticks 1 m long, a flag that only wags on the far side, and a block
-# that c never leaves.
+# that never leaves c.
 FOLDING = (
     '<robot name="folding">'
     + link("a", "0.1 0.1 0.8", "0 0 0.5")
@@ -49,9 +51,9 @@ def test_the_three_kinds():
     out = disabled(load_robot(FOLDING))
     assert out[frozenset("ab")].lower() == "adjacent"
     assert out[frozenset(("flag", "c"))] == "Never"
-    # The core sits inside b: they always touch (and are adjacent, which comes first).
+    # The core is inside b: they always touch. They are adjacent, too, which is checked first.
     assert frozenset(("b", "core")) in out
-    # a and c touch when the chain folds: that pair must stay.
+    # a and c touch when the chain folds, so this pair must stay.
     assert frozenset("ac") not in out
     model = load_robot(FOLDING)
     links = [c.link for c in model.colliders]
@@ -59,7 +61,7 @@ def test_the_three_kinds():
 
 
 def test_always_touching():
-    """Cousins through a link without colliders overlap whatever they do."""
+    """Links that are joined through a link without colliders overlap in every configuration."""
     text = (
         '<robot name="r"><link name="base"/>'
         + link("x", "0.4 0.4 0.4")
@@ -73,7 +75,7 @@ def test_always_touching():
 
 @pytest.mark.parametrize(("upper", "is_said"), [(1.0, True), (2.6, False)])
 def test_mostly_touching(upper, is_said):
-    """A block that slides along a bar and beyond it overlaps up to 0.6 m of its way."""
+    """A block slides along a bar and beyond it, and overlaps with it for up to 0.6 m."""
     text = (
         '<robot name="r"><link name="base"/>'
         + link("x", "1 0.1 0.1")
@@ -90,18 +92,18 @@ def test_mostly_touching(upper, is_said):
     if is_said:
         [(a, b, n)] = frequent
         assert (a, b) == ("x", "y")
-        assert abs(n - 60) < 20  # four times the spread of a hundred samples
+        assert abs(n - 60) < 20  # four times the standard deviation of a hundred samples
         assert f"links 'x' and 'y' overlap at {n} of 100 random configurations" in said[0]
     again = load_with_report(text, LoadOptions())  # from the cache
     assert again.self_collision == loaded.self_collision
 
 
 def test_rare_collisions_are_found():
-    """Two long arms from opposite sides whose tips meet only when both point at each other to a
-    degree or so.
+    """Two long arms whose tips touch only when they point at each other to about a degree.
 
-    Uniform samples hit that in about one of a hundred thousand; the margin and the descent must
-    find it."""
+    Uniform samples find that in about one of a hundred thousand. The margin and the descent must
+    find it.
+    """
     arm = "0.02 0.02 1.0"
     text = (
         '<robot name="r"><link name="base"/>'
@@ -112,7 +114,7 @@ def test_rare_collisions_are_found():
         + "</robot>"
     )
     model = load_robot(text)
-    # At 90 degrees each tip reaches +-0.005: the gap of 10 mm is within the margin, though they
+    # At 90 degrees each tip reaches +-0.005: the gap of 10 mm is within the margin, though the tips
     # never touch.
     q = [np.pi / 2, -np.pi / 2]
     poses = model.link_poses(q)
@@ -123,8 +125,10 @@ def test_rare_collisions_are_found():
 
 
 def test_the_descent_finds_what_few_samples_miss():
-    """Two arms of 10 m whose tips overlap only within 2 degrees of pointing at each other: 20
-    samples see nothing of it."""
+    """Two arms of 10 m whose tips overlap only within 2 degrees of pointing at each other.
+
+    None of 20 samples finds the overlap.
+    """
     arm = "0.02 0.02 10"
     text = (
         '<robot name="r"><link name="base"/>'
@@ -143,19 +147,21 @@ def test_same_seed_same_answer_and_report(monkeypatch, tmp_path):
     model = load_robot(FOLDING, filter_self_collisions=False)
     answers = []
     for i in range(2):
-        monkeypatch.setenv("ROBOSIM_CACHE_DIR", str(tmp_path / str(i)))  # no help from the cache
+        monkeypatch.setenv("ROBOSIM_CACHE_DIR", str(tmp_path / str(i)))  # an empty cache
         filtered, report = filter_self_collision(model, n_samples=1000, seed=3)
         assert (report.n_samples, report.seed) == (1000, 3)
         answers.append(disabled(filtered))
     assert answers[0] == answers[1]
-    # Now only the cache can answer.
+    # From here on only the cache can answer.
     monkeypatch.setattr("robosim.urdf.self_collision._verdicts", None)
     assert disabled(filter_self_collision(model, n_samples=1000, seed=3)[0]) == answers[0]
 
 
 def test_no_sampled_collision_is_ever_left_out():
-    """On a real arm with hulls or primitives: whatever 3,000 fresh samples find colliding is still
-    checked."""
+    """A real arm with hulls or primitives.
+
+    Every pair that collides in one of 3,000 independent samples is still checked.
+    """
     full = load_robot("ur5", srdf=False, filter_self_collisions=False)
     kept = load_robot("ur5", srdf=False)
     never = {k for k, reason in disabled(kept).items() if reason == "Never"}

@@ -1,5 +1,7 @@
-"""The search behind self-collision filtering: against brute force, on long chains, and where its
-work is bounded."""
+"""Search behind the filter of self-collisions.
+
+Compared with brute force, on long chains, and with a bound on its work.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from robosim.urdf import filter_self_collision, load_robot, self_collision
 from ..interrupts import control_c  # noqa: TID252 (tests have no absolute name)
 from ..scale import repeats  # noqa: TID252
 
-MARGIN = 0.02  # [m], of the filter
+MARGIN = 0.02  # of the filter [m]
 LENGTH, RADIUS = 0.1, 0.02  # of a chain's links [m]
 INERTIA = 'mass value="1"/><inertia ixx="1" iyy="1" izz="1"'
 
@@ -31,8 +33,7 @@ def _no_cache(monkeypatch, tmp_path):
 def chain(
     n: int, bound: float, axes: tuple[str, ...] = ("1 0 0", "0 1 0"), shape: str = "capsule"
 ) -> str:
-    """A URDF of n equal links in a row, each of which turns against the one before by up to
-    `bound`."""
+    """URDF of n equal links in a row; each turns relative to the previous one by up to `bound`."""
     geometry = {
         "capsule": f'<capsule radius="{RADIUS}" length="{LENGTH - 2 * RADIUS}"/>',
         "box": f'<box size="{2 * RADIUS} {2 * RADIUS} {0.8 * LENGTH}"/>',
@@ -85,8 +86,7 @@ def random_pose(rng: np.random.Generator, reach: float) -> np.ndarray:
 
 
 def random_robot(seed: int, as_meshes: bool = False) -> Model:
-    """A tree of seven links with three coordinates, a mimic joint, and one or two shapes per
-    link."""
+    """Tree of seven links with three coordinates, a mimic joint, and one or two shapes per link."""
     rng = np.random.default_rng(seed)
     builder = ModelBuilder(f"random {seed}")
     builder.add_link("l0", mass=1, inertia=np.eye(3))
@@ -134,8 +134,11 @@ class BruteForce:
         }
 
     def least(self, links: frozenset[str]) -> float:
-        """The least distance, from the best point of the grid on by normal samples that narrow
-        down."""
+        """Least distance of two links.
+
+        The search starts at the best point of the grid and takes normal samples of decreasing
+        spread.
+        """
         rng = np.random.default_rng(0)
         lower, upper = np.transpose(self.bounds)
         scene = scene_of(self.model, self.model.collision_pairs[self.columns[links]])
@@ -223,26 +226,28 @@ CHAINS = [
 def test_a_chain_of_300_links_loads_in_seconds(shape, bound):
     begin = time.process_time()
     model = load_robot(chain(300, bound, shape=shape))
-    assert time.process_time() - begin < 15  # takes 0.5 to 3.5 s where nothing else runs
+    assert time.process_time() - begin < 15  # takes 0.5 to 3.5 s on an idle machine
     assert len(model.collision_pairs) + len(model.disabled_collisions) == 300 * 299 // 2
 
 
 def test_links_that_meet_when_a_chain_curls_are_checked():
-    """Each joint turns by 6 degrees at most: no random configuration curls the chain, but its
-    joints together do."""
+    """Each joint turns by 6 degrees at most.
+
+    No random configuration curls the chain, but all joints together do.
+    """
     n, bound = 150, 0.1
     names = [f"l{i:03}" for i in range(n)]
     model = load_robot(chain(n, bound, axes=("0 1 0",)), filter_self_collisions=False)
     out = left_out(filter_self_collision(model)[0])
-    # A regular polygon closes at 2 pi: of k links with joints at 2 pi / k, within the bound from 63
-    # links on.
+    # A regular polygon closes at 2 pi: k links with joints at 2 pi / k, which is within the bound
+    # from 63 links on.
     for k in (63, 80, 120):
         q = np.zeros(n - 1)
         q[:k] = 2 * np.pi / k
         index = np.flatnonzero((model.collision_pairs == (0, k)).all(axis=1))[0]
         assert scene_of(model).distances(q)[index] < 0
         assert frozenset((names[0], names[k])) not in out
-    # Half a turn brings nothing together, and that is proven.
+    # Half a turn brings no links together, and that is proven.
     assert all(
         frozenset((names[i], names[j])) in out
         for i in range(n)
@@ -251,7 +256,7 @@ def test_links_that_meet_when_a_chain_curls_are_checked():
 
 
 def proven(model: Model) -> np.ndarray:
-    """Which pairs of colliders are apart by reach alone."""
+    """True for pairs of colliders that are proven apart by their reach alone."""
     begin = np.arange(len(model.collision_pairs) + 1)
     search = _engine.SelfCollisionSearch(model._engine, model.collision_pairs, begin, MARGIN)
     search.prove()
@@ -259,8 +264,7 @@ def proven(model: Model) -> np.ndarray:
 
 
 def test_proofs_hold_everywhere():
-    """Pairs that are proven apart are so at random configurations and at all corners of the
-    limits."""
+    """Pairs proven apart are apart at random configurations and at all corners of the limits."""
     found = 0
     for seed in range(repeats(40, 1000)):
         model = random_robot(seed)
@@ -277,8 +281,10 @@ def test_proofs_hold_everywhere():
 
 
 def test_the_proof_is_sharp_for_a_planar_chain():
-    """Equal links with equal ranges: the ends meet where all joints turn the same way to the limit,
-    and not before."""
+    """Equal links with equal ranges.
+
+    The ends touch only if all joints turn the same way to their limits.
+    """
     n = 21
     for turn, is_apart in (
         (2 * np.pi * 0.75, True),
@@ -301,14 +307,14 @@ def test_what_the_work_does_not_suffice_for_stays_checked(monkeypatch):
     last = 0
     for work in (0, 100_000, 1_000_000):
         monkeypatch.setattr(self_collision, "_MOST_WORK", work)
-        # Another entry of the cache.
+        # A different entry of the cache.
         monkeypatch.setattr(self_collision, "_VERSION", f"work {work}")
         few, report = filter_self_collision(model, n_samples=1000)
         again, from_cache = filter_self_collision(model, n_samples=1000)
         assert report == from_cache
         assert left_out(few) == left_out(again)
-        # Nothing is left out but what is left out with all the work, and what is proven in any
-        # case.
+        # Pairs are left out only if they are left out with unlimited work. Proven pairs are left
+        # out in any case.
         assert left_out(few).items() <= left_out(all_decided).items()
         pairs = [frozenset(names[i] for i in pair) for pair in model.collision_pairs[proven(model)]]
         assert set(pairs) <= set(left_out(few))
@@ -319,7 +325,7 @@ def test_what_the_work_does_not_suffice_for_stays_checked(monkeypatch):
 
 
 def test_control_c_ends_the_search(monkeypatch, tmp_path):
-    # Where no other test has left the answer.
+    # Use a cache without the answer of another test.
     monkeypatch.setenv("ROBOSIM_CACHE_DIR", str(tmp_path))
     model = load_robot(chain(300, 0.1), filter_self_collisions=False)
     with control_c():

@@ -1,5 +1,4 @@
-"""Robots of others: each of example-robot-data loads with its meshes, or is refused with file, line
-and reason."""
+"""Robots of example-robot-data load with their meshes, or are refused with file and line."""
 
 from __future__ import annotations
 
@@ -24,19 +23,18 @@ def test_example_robots(example_robots):
     assert len(paths) >= 60
     outcomes = Counter()
     for path in paths:
-        # Meshes that an installation leaves out are no matter.
+        # Meshes that an installation leaves out are skipped.
         outcome, message = sweep.sweep_one(path, package_dirs=[], skip=True)
         assert outcome != "defect", f"{path}: {message}"
         if outcome == "refused":
             assert str(example_robots) in message
         outcomes[outcome] += 1
-    # Refused: a file without links, and one with a joint to a link that it lacks.
+    # Refused: a file without links, and one whose joint refers to a missing link.
     assert outcomes["refused"] <= 2
 
 
 def test_against_pinocchio(example_robots):
-    """Link poses of each robot, and mass matrix and forces where its dynamics are valid, as
-    Pinocchio has them."""
+    """Link poses of each robot, and mass matrix and forces if its dynamics are valid."""
     pytest.importorskip("pinocchio", reason="pinocchio is not installed")
     from . import against_pinocchio
 
@@ -48,7 +46,7 @@ def test_against_pinocchio(example_robots):
             continue
         model = load_robot(path, filter_self_collisions=False, missing_meshes="skip")
         found = against_pinocchio.deviation(model, peer)
-        # Both compute in float64 from the same text; forces of many links are sums with
+        # Both libraries compute in float64 from the same text. Forces of many links are sums with
         # cancellation.
         assert found.kinematics < 1e-13, path
         assert found.dynamics is None or found.dynamics < 1e-9, path
@@ -67,8 +65,10 @@ def test_against_pinocchio(example_robots):
     ],
 )
 def test_against_yourdfpy(example_robots, name):
-    """Another reader of the same files: names, types, limits, and all link poses at random
-    configurations."""
+    """Another reader of the same files.
+
+    Names, types, limits, and all link poses at random configurations agree.
+    """
     yourdfpy = pytest.importorskip("yourdfpy", reason="yourdfpy is not installed")
     path = example_robots / name
     theirs = yourdfpy.URDF.load(str(path), load_meshes=False, build_scene_graph=True)
