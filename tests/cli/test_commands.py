@@ -65,7 +65,7 @@ def test_json_is_all_that_stdout_gets(tmp_path, capsys):
     assert data["status"] == "solved"
     assert data["scene"] == "bookshelf_small"
     assert data["written"] == [str(tmp_path / "plan.npz")]
-    # That to the scene, and that between the robot's own parts.
+    # The clearance to the scene, and the clearance between the robot's own parts.
     assert data["clearance"]["distance"] > 0
     assert set(data["clearance"]["between"]) & set(load_scene("bookshelf_small").objects)
     assert data["self_clearance"]["distance"] > 0
@@ -159,7 +159,7 @@ def test_scaling_slows_down(capsys):
 
 
 def test_unwinding(capsys):
-    """From a full turn to 0: nothing to do, unless the positions are asked for as given."""
+    """From a full turn to 0: nothing to do, unless the positions are to be reached as given."""
     command = [
         "plan",
         "ur5",
@@ -352,7 +352,7 @@ def test_names_cannot_steer_the_terminal_nor_break_an_old_one(tmp_path):
             env={**os.environ, "PYTHONIOENCODING": encoding},
             encoding=encoding,
         )
-        if done.returncode == 2:  # the reader may refuse such a name, but must say so
+        if done.returncode == 2:  # the reader may refuse such a name, with an error message
             assert "robosim: error: " in done.stderr
             continue
         assert done.returncode == 0

@@ -1,6 +1,4 @@
-"""The command itself: what --help imports, exit codes of bad usage, behavior in pipes and on
-interruption.
-"""
+"""The command itself: imports of --help, exit codes of wrong usage, pipes, interruption."""
 
 import json
 import os
@@ -115,7 +113,7 @@ def test_positions():
 
 
 def test_a_closed_pipe_is_silent():
-    # The reader leaves before the writer starts; a pipe without a reader takes nothing.
+    # The reader leaves before the writer starts; a pipe without a reader accepts nothing.
     read, write = os.pipe()
     os.close(read)
     done = robosim("check", capture_output=False, stdout=write, stderr=subprocess.PIPE)
@@ -167,7 +165,7 @@ def test_check(tmp_path):
 
 @pytest.mark.parametrize("missing", ["", "v4"])
 def test_check_tells_when_the_processor_has_more_than_the_module(monkeypatch, capsys, missing):
-    """A module that was compiled on a lesser machine: it runs, and says what would be faster."""
+    """A module compiled on a lesser machine runs, and reports how it could be faster."""
     build = _engine.build_info() | {"missing_kernels": missing}
     monkeypatch.setattr(_engine, "build_info", lambda: build)
     assert app.main(["check"]) == 0
@@ -238,7 +236,7 @@ def test_tables_are_aligned(capsys):
 
 
 def test_ctrl_c_while_serving_ends_cleanly(tmp_path):
-    """A real SIGINT to a real process that waits: no traceback."""
+    """A real SIGINT to a waiting process: no traceback."""
     code = (
         "import sys, time\nimport robosim.cli.check as check\nfrom robosim.cli import main\n"
         "def run(args):\n    print('ready', flush=True)\n    time.sleep(30)\n"

@@ -1,8 +1,8 @@
 """Every subcommand on every bundled robot, scene and planner, with and without --json.
 
-Commands, their options and choices come from the parser, and what they are run on from the
-package's lists: what is new is run by itself. Each ends with 0, or refuses in one line for a reason
-that the test can tell from the robot's facts.
+Commands, their options and choices come from the parser, and their arguments from the package's
+lists, so that additions are tested without changes here. Each command exits with 0, or refuses in
+one line for a reason that the test derives from the robot.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from ..scale import some  # noqa: TID252 (tests have no absolute name)
 
 DONE, REFUSED, NO_PLAN = 0, 2, 3
 SCENE, PLANNER = bundled_scenes()[0], next(iter(available_planners()))
-# What keeps a command short, by option.
+# Values that keep a command short, by option.
 SHORT = {"--for": "5ms", "--size": "32x24", "--budget": "20"}
-# What a command that writes is asked for.
+# Output files of commands that write.
 FILES = {"render": ["out.png", "out.html"]}
 
 
@@ -54,8 +54,10 @@ def of(*needed: str) -> list[str]:
 
 
 def run(capsys, command: str, *arguments: str) -> tuple[int, str, str]:
-    """Exit code, output and errors: JSON where that is asked for, one line where it refuses, never
-    a traceback."""
+    """Run a command; return exit code, output and errors.
+
+    The output is JSON with --json. A refusal is one line. No command prints a traceback.
+    """
     short = [
         x for option, value in SHORT.items() if takes(command, option) for x in (option, value)
     ]
@@ -79,7 +81,7 @@ def run(capsys, command: str, *arguments: str) -> tuple[int, str, str]:
 
 
 def ends(robot: str) -> list[np.ndarray]:
-    """Two configurations that are free: neutral or a named state, and one a little further."""
+    """Two free configurations: neutral or a named state, and one near it."""
     model = load_robot(robot)
     scene, lower, upper = Scene().compile(model), model.limits.lower, model.limits.upper
     starts = [
@@ -111,7 +113,7 @@ def _interrupt(url: str) -> None:
 
 
 def rest(command: str, robot: str) -> list[list[str]]:
-    """What must be given beside a robot, or what the command is asked to write."""
+    """Arguments required besides the robot, and the files that the command is to write."""
     if command == "plan":
         start, goal = ends(robot)
         return [["--start", written(start), "--goal", written(goal), "-o", "plan.json"]]
@@ -119,7 +121,7 @@ def rest(command: str, robot: str) -> list[list[str]]:
 
 
 def test_the_parser_is_known():
-    """Every positional and required argument can be given by this test."""
+    """This test can supply every positional and required argument."""
     for command, parser in COMMANDS.items():
         for action in parser._actions:
             if action.required or not action.option_strings:
@@ -157,7 +159,10 @@ def test_every_robot(command, robot, capsys):
 
 
 def why_not(robot: str, base: str) -> str:
-    """Why it cannot have this base, such as one that flies and has no mass; empty where it can."""
+    """Reason why the robot cannot have this base, or an empty string.
+
+    For example, a floating base without mass is refused.
+    """
     try:
         faults = load_robot(robot, base=base).dynamics_faults
     except UrdfError as error:
@@ -167,7 +172,7 @@ def why_not(robot: str, base: str) -> str:
 
 @pytest.mark.parametrize("robot", bundled_robots())
 def test_every_choice(robot, capsys):
-    """Each value of each option that has a list of them."""
+    """Each value of each option with a list of choices."""
     for command in of("robot"):
         if command == "stream":
             continue
@@ -187,7 +192,7 @@ def test_every_choice(robot, capsys):
 
 @pytest.mark.parametrize("robot", bundled_robots())
 def test_every_plan_is_streamed(robot, capsys):
-    """Or refused, where it moves what no controller of joints commands."""
+    """A plan with joints that no controller can command is refused."""
     start, goal = ends(robot)
     assert (
         run(
@@ -219,7 +224,7 @@ def test_every_plan_is_streamed(robot, capsys):
 
 
 def robots_with_scenes() -> list[str]:
-    """Those that the package keeps instances of all scenes for."""
+    """Robots for which the package has instances of all scenes."""
     import robosim.scene
 
     instances = Path(robosim.scene.__file__).with_name("instances")
@@ -242,8 +247,7 @@ def test_every_scene(robot, scene, capsys):
 
 @pytest.mark.parametrize("scene", bundled_scenes())
 def test_scenes_of_what_is_no_arm(scene, capsys):
-    """A scene is made for the robot, which must be able to solve it: else one line says that it
-    cannot."""
+    """A scene is made for a robot that can solve it; other robots are refused in one line."""
     robot = next(r for r in bundled_robots() if len(load_robot(r).joint_names) < 3)
     code, _, err = run(capsys, "simulate", robot, "--scene", scene)
     assert code == REFUSED

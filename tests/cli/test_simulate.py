@@ -1,4 +1,4 @@
-"""`robosim simulate`: what happens, what is written, what is refused."""
+"""`robosim simulate`: results, files and refusals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_an_arm_swings_and_keeps_its_energy_to_first_order(capsys):
     ("robot", "mass"), [("half_cheetah", 14.0), ("jump_worm", 4.0), ("catapult", 1.0)]
 )
 def test_what_moves_freely_in_a_plane_falls_on_a_floor_too(robot, mass, capsys):
-    """And lies there in the end, carried by as much as it weighs; of the catapult the ball."""
+    """In the end the floor carries the robot's weight; of the catapult, the ball's weight."""
     assert main(["simulate", robot, "--for", "2s", "--json"]) == 0
     end = json.loads(capsys.readouterr().out)
     assert end["pushing"] == pytest.approx(mass * 9.80665, rel=1e-6)
@@ -58,7 +58,7 @@ def test_a_gripper_falls_on_a_floor_and_lies(capsys, tmp_path):
 
 
 def test_the_plot_shows_energy_forces_and_contacts(capsys, monkeypatch):
-    """A box-like gripper falls, hits the floor, rests."""
+    """A box-like gripper falls, hits the floor, and comes to rest."""
     from robosim.cli import files
 
     kept = []
@@ -73,8 +73,8 @@ def test_the_plot_shows_energy_forces_and_contacts(capsys, monkeypatch):
     kinetic, potential, together = (line.get_ydata() for line in energies.lines)
     assert potential.min() == 0.0
     np.testing.assert_allclose(together, kinetic + potential, rtol=1e-15)
-    # Free fall by 1 cm keeps it, to the first order of steps of a millisecond; impacts never add to
-    # it.
+    # Free fall by 1 cm conserves energy to first order in steps of a millisecond; impacts never add
+    # energy.
     np.testing.assert_allclose(together[:44], together[0], rtol=0.04)
     assert (np.diff(together) < 1e-12).all()
     normal, friction, weight = (line.get_ydata() for line in forces.lines)
@@ -103,7 +103,7 @@ def test_a_state_goes_on_to_the_bit(driven, tmp_path):
 
 @pytest.mark.parametrize("name", ["quadruped", "humanoid"])
 def test_motors_hold_a_free_robot_on_its_legs(name, capsys):
-    """Their gains are those of what stands on them, not of the feet that hang from them."""
+    """The gains match the mass that stands on the legs, not the feet that hang from them."""
     how = ["--start", "standing", "--hold", "--for", "1s", "--json"]
     assert main(["simulate", name, *how]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -116,7 +116,7 @@ def test_motors_hold_a_free_robot_on_its_legs(name, capsys):
 
 
 def test_a_robot_whose_zero_is_beyond_its_limits_begins_at_them(capsys):
-    """From 0.9 rad beyond them it would be thrown back by 180 rad/s in the first step."""
+    """From 0.9 rad beyond the limits it would be thrown back at 180 rad/s in the first step."""
     limits = load_robot("quadruped", base="described").limits
     assert (limits.upper < -0.9).any()
     assert main(["simulate", "quadruped", "--for", "1ms", "--json"]) == 0
@@ -126,7 +126,7 @@ def test_a_robot_whose_zero_is_beyond_its_limits_begins_at_them(capsys):
 
 
 def clearance(name, q):
-    """Of a robot above the floor [m]."""
+    """Distance of a robot from the floor [m]."""
     robot = load_robot(name, base="described")
     alone = robot.with_collision_pairs(np.empty((0, 2), dtype=int))
     return floor().compile(alone).min_distance(np.array(list(q.values())))[0]
@@ -152,7 +152,7 @@ def test_what_nothing_holds_begins_above_a_floor_and_comes_to_rest_on_it(name, c
 
 
 def name_of_all(robot):
-    """Whether one planar joint carries all of it."""
+    """Return true if a single planar joint carries the whole robot."""
     return [joint.kind for joint in robot.joints if joint.parent == robot.root_link] == ["planar"]
 
 
@@ -176,8 +176,8 @@ def test_options_overrule_base_and_floor(capsys):
         assert falls["scene"] == {"name": "none", "why": "--scene"}
         assert falls["contacts"] == 0
         assert falls["q"] == told["--base floating --scene none"]["q"]
-        # A hundred steps of a millisecond, each by g dt more; of its center of mass, about which
-        # joints swing.
+        # A hundred steps of a millisecond, each adding g dt to the velocity. The center of mass is
+        # compared, since joints swing about it.
         robot = load_robot(name, base="floating")
         fell = robot.center_of_mass(np.array(list(falls["q"].values())))[2]
         begin = robot.center_of_mass(
@@ -205,7 +205,7 @@ def test_held_joints_stay(capsys):
 
 
 def starts(capsys, *arguments):
-    """Where a robot is after a microsecond."""
+    """Positions of a robot after a microsecond."""
     assert main(["simulate", *arguments, "--for", "1e-6s", "--dt", "1e-6s", "--json"]) == 0
     return json.loads(capsys.readouterr().out)["q"]
 

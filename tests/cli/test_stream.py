@@ -1,5 +1,4 @@
-"""`robosim stream` end to end: the simulated arm, outputs, refusals, interruption, other
-transports."""
+"""`robosim stream` end to end: simulated arm, outputs, refusals, interruption, transports."""
 
 import argparse
 import importlib.metadata
@@ -60,7 +59,7 @@ def test_a_plan_is_followed_and_the_table_says_how_well(plan_file, tmp_path, cap
     tracking, trajectory = Tracking.load(record), Trajectory.load(plan_file)
     assert tracking.joint_names == trajectory.position_names
     assert tracking.robot == "ur5"
-    # Dynamics by default: an error that can be seen, and is within the 2 mrad of the default gains.
+    # With dynamics, the default, the error is visible and within the 2 mrad of the default gains.
     assert 1e-4 < tracking.max_error.max() < 2e-3
     assert np.abs(tracking.actual[-1] - trajectory.position(trajectory.duration)).max() < 2e-3
 
@@ -124,15 +123,15 @@ def test_every_distribution(plan_file, capsys, distribution):
         capsys, plan_file, "--distribution", distribution, "--feedforward", "inverse_dynamics"
     )
     assert code == 0
-    # Humble's controller commands without looking ahead, so that its arm is one of 2 ms periods
-    # late.
+    # Humble's controller commands without looking ahead, so that its arm is late by one period of 2
+    # ms.
     assert max(joint["max_error"] for joint in data["joints"]) < (
         7e-3 if distribution == "humble" else 5e-4
     )
 
 
 def test_joints_that_the_plan_does_not_move_are_left_alone(tmp_path, capsys):
-    """A plan of an arm's group: its gripper is neither commanded nor in the way."""
+    """The plan is for the arm's group: the gripper is not commanded and causes no refusal."""
     path = tmp_path / "plan.json"
     group = ["--group", "manipulator", "--goal", "elbow_joint=0.5"]
     assert main(["plan", "ur5_gripper", *group, "-o", str(path)]) == 0
@@ -177,7 +176,7 @@ def test_an_arm_that_refuses_or_does_not_arrive_is_code_3(
     assert not data["ok"]
     assert data["outcome"] in ("refused", "held")
     assert reason in data["reason"]
-    # What was not sent was not tracked, and there is nothing to draw.
+    # A trajectory that was not sent has no tracking to plot.
     assert plot.exists() is (data["outcome"] == "held")
     assert main(["stream", str(plan_file), *arguments]) == 3
     out, _ = capsys.readouterr()
@@ -274,7 +273,7 @@ def test_limits_are_the_stricter_ones_of_plan_and_robot(plan_file, tmp_path, cap
     out, _ = capsys.readouterr()
     assert "velocity of elbow_joint is" in out
     assert "above its limit 0.5" in out
-    # A plan that brings no limits has its robot's.
+    # A plan without limits uses its robot's.
     bare = edited(plan_file, tmp_path, limits=None)
     assert main(["stream", str(bare), "--joint-limits", str(slower)]) == 3
     assert "elbow_joint" in capsys.readouterr().out
@@ -295,7 +294,7 @@ def test_help_shows_every_transport_with_its_options(capsys):
 
 
 class FakePoint:
-    """An entry point of someone else's, whose module cannot be imported."""
+    """Entry point of another package, whose module cannot be imported."""
 
     name = "broken"
 
@@ -357,7 +356,7 @@ def test_interruption_holds_the_arm_and_says_so(plan_file, tmp_path, mode):
     assert tracking.max_error.max() < 2e-3
 
 
-# The command, which tells when the arm has begun to move: then it can be interrupted in the middle.
+# The command, which prints when the arm has begun to move, so that it can be interrupted then.
 WATCHED = """
 import sys
 from robosim.cli import main

@@ -1,4 +1,4 @@
-"""Commands that take a world file in the place of a robot."""
+"""Commands that take a world file in place of a robot."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ def printed(capsys, *arguments):
 
 
 def test_a_plan_begins_where_the_world_does(cell, tmp_path, capsys):
-    """And moves what it is asked to; what rests on the floor has no clearance that counts."""
+    """The plan moves only the requested group.
+
+    An object that rests on the floor is not part of the clearance.
+    """
     out = tmp_path / "plan.json"
     options = ("--goal", "left/elbow_joint=1.4", "--group", "left/manipulator", "-o", out, "--json")
     code, summary = printed(capsys, "plan", cell, *options)
@@ -85,7 +88,7 @@ def test_a_simulation_is_of_the_file_and_its_motors_hold(cell, tmp_path, capsys)
     assert np.array_equal(state.q, end.q)
     assert np.array_equal(state.v, end.v)
     assert abs(summary["q"]["left/elbow_joint"] - 1.0) < 0.05
-    assert abs(summary["q"]["right/elbow_joint"] - 1.0) > 0.05  # nothing holds it
+    assert abs(summary["q"]["right/elbow_joint"] - 1.0) > 0.05  # the joint has no motor
     code, held = printed(capsys, "simulate", cell, "--for", "100ms", "--hold", "--json")
     assert code == 0
     assert abs(held["q"]["right/elbow_joint"] - 1.0) < 0.02

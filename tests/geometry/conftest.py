@@ -1,4 +1,4 @@
-"""Oracles in plain NumPy: support function and membership of every type of shape, one row each."""
+"""Oracles in plain NumPy for every type of shape: support function and membership."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from robosim.geometry import Shape, pose
 
 
 class Row(NamedTuple):
-    """What a type of shape is, in NumPy; points and directions in the shape's own frame."""
+    """Definition of a type of shape in NumPy; points and directions are in the shape's frame."""
 
     make: Callable[[np.random.Generator, float], Shape]
-    """A random one, of about this size [m]."""
+    """Random shape of about this size [m]."""
     support: Callable[[Shape, np.ndarray], np.ndarray]
     """h(d) = max of d.x over the shape, for directions (k, 3)."""
     outside: Callable[[Shape, np.ndarray], float]
-    """Distance from the surface to first order: positive outside the shape, zero on it, negative
-    inside."""
+    """Distance from the surface to first order: positive outside, zero on it, negative inside."""
 
 
 def _rounding(rng: np.random.Generator, s: float) -> float:
@@ -63,12 +62,12 @@ def _outside_ellipsoid(s: Shape, p: np.ndarray) -> float:
 
 
 def _outside_cone(s: Shape, p: np.ndarray) -> float:
-    across, above = np.hypot(p[0], p[1]), p[2] - s.length / 2  # of the apex
+    across, above = np.hypot(p[0], p[1]), p[2] - s.length / 2  # from the apex
     mantle = (across * s.length + above * s.radius) / np.hypot(s.length, s.radius)
     return max(mantle, -p[2] - s.length / 2)
 
 
-# A new shape is one row.
+# Each type of shape is one row.
 SHAPES = {
     "sphere": Row(
         lambda rng, s: Shape.sphere(s * rng.uniform(0.1, 0.5)),
@@ -117,7 +116,7 @@ SHAPES = {
         ),
         _outside_cone,
     ),
-    "triangle": Row(  # without a rounding it has no inside
+    "triangle": Row(  # without a rounding it has no interior
         lambda rng, s: Shape.triangle(
             s * rng.uniform(-0.5, 0.5, (3, 3)), rounding=_rounding(rng, s)
         ),
@@ -157,7 +156,7 @@ def oracle() -> SimpleNamespace:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """`kind`, `kind_A` and `kind_B` run over all types of shapes."""
+    """Parametrize `kind`, `kind_A` and `kind_B` with all types of shapes."""
     for name in ("kind", "kind_A", "kind_B"):
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, SHAPES)

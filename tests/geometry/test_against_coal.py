@@ -1,4 +1,4 @@
-"""The same shapes in coal: an independent implementation, itself good to about 1e-6 m."""
+"""The same shapes in coal, an independent implementation with an accuracy of about 1e-6 m."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def hull_to_coal(shape: Shape):
     return coal.Convex(points, faces)
 
 
-# Shapes without a row are left out of the comparison.
+# Shapes without an entry are left out of the comparison.
 TO_COAL = {
     "sphere": lambda s: coal.Sphere(s.radius),
     "box": lambda s: coal.Box(*s.size),
@@ -53,8 +53,8 @@ def test_distances_agree(oracle, type_A, type_B):
         theirs -= getattr(A, "rounding", 0) + getattr(B, "rounding", 0)
         ours = signed_distance(A, X_WA, B, X_WB).distance
         if {type_A, type_B} == {"sphere", "cylinder"} and ours < 0:
-            # coal does not find the nearer of mantle and cap from inside; ours is certified in
-            # test_pairs.py.
+            # From inside, coal does not find the nearer of mantle and cap. robosim's distance is
+            # certified in test_pairs.py.
             assert ours > theirs - 5e-6
             continue
         assert abs(ours - theirs) < 5e-6

@@ -1,4 +1,4 @@
-"""Bounding volumes: they hold the shape, and no smaller one does."""
+"""Bounding volumes enclose the shape, and no smaller volume does."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from ..scale import repeats  # noqa: TID252 (tests have no absolute name)
 
 
 def surface_points(oracle, shape, rng):
-    """Points of the shape that stick out in random directions, found by bisection along rays from
-    its inside."""
+    """Points near the surface in random directions, found by bisection along rays from inside."""
     center = bounding_ball(shape)[0] if shape.type != "convex" else shape.vertices.mean(axis=0)
     points = []
     for d in oracle.unit(rng.normal(size=(200, 3))):
@@ -79,14 +78,16 @@ def test_balls_of_primitives_are_the_smallest():
     ("radius", "length"), [(3, 8), (3, 3.001), (3, 3), (3, 2), (1e-6, 1), (1, 1e-6)], ids=str
 )
 def test_the_ball_of_a_cone_is_the_smallest(radius, length):
-    """Its center lies in the hull of the points that it touches, apex and rim; the converse would
-    be a smaller ball."""
+    """The center is in the hull of the touched points, which are the apex and the rim.
+
+    Otherwise a smaller ball would exist.
+    """
     center, r = bounding_ball(Shape.cone(radius, length))
     np.testing.assert_array_equal(center[:2], 0)
     to_apex, to_rim = length / 2 - center[2], np.hypot(radius, center[2] + length / 2)
     assert r == pytest.approx(max(to_apex, to_rim), rel=1e-14)
     assert to_rim == pytest.approx(r, rel=1e-14)
-    if to_apex < r * (1 - 1e-14):  # touches with the rim alone
+    if to_apex < r * (1 - 1e-14):  # touches only the rim
         assert center[2] == -length / 2
     else:
         assert -length / 2 <= center[2] <= length / 2

@@ -1,5 +1,4 @@
-"""Bodies made of convex pieces: what their classes hold and refuse, and that every query takes
-them."""
+"""Bodies made of convex pieces: the data and refusals of their classes, and all queries."""
 
 from __future__ import annotations
 
@@ -125,8 +124,8 @@ def test_every_query_takes_them_in_either_order():
             assert bool(near) == (w.distance < 0.1)
             closest = closest_pieces(A, X_WA, B, X_WB)
             manifolds = contact_manifolds(A, X_WA, B, X_WB, margin=0.1)
-            # In the same order, but for triangles that have nothing of their own, or are touched
-            # elsewhere first.
+            # The order is the same, except for triangles without features of their own, or whose
+            # features are touched first by another triangle.
             known = {c[1:] for c in near}
             others = [m for m in manifolds if m[1:] not in known]
             manifolds = [m for m in manifolds if m[1:] in known]
@@ -154,7 +153,7 @@ def test_every_query_takes_them_in_either_order():
             assert not near or closest[1:] in [c[1:] for c in near]
             d = signed_distance_derivatives(A, X_WA, B, X_WB)
             assert d.witness.distance == w.distance
-            # The slope of the distance along a translation of B, in its own axes, is the normal.
+            # The derivative of the distance along a translation of B, in B's axes, is the normal.
             if not d.one_sided and w.distance > 0:
                 np.testing.assert_allclose(
                     d.twist.distance[6:9], X_WB[:3, :3].T @ w.normal, atol=1e-9

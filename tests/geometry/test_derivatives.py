@@ -1,5 +1,4 @@
-"""Derivatives of signed distances, through the public functions: every pair of shapes, every
-parameter."""
+"""Derivatives of signed distances by the public functions, for all pairs and parameters."""
 
 from __future__ import annotations
 
@@ -21,22 +20,26 @@ from robosim.geometry import (
     signed_distance_derivatives,
 )
 
-# Differences of a query that is exact to 1e-13, over steps of 1e-4 and more, extrapolated: 1e-9 at
+# Extrapolated differences over steps of 1e-4 and more, of a query that is exact to 1e-13: 1e-9 at
 # best.
 TOLERANCE = 1e-7
 
 
 def moved(X: np.ndarray, k: int, t: float) -> np.ndarray:
-    """X after the twist e_k of its own frame for the time t: for one axis, a screw is a turn and a
-    shift."""
+    """X after moving along the twist e_k of its own frame for time t.
+
+    Along a single axis a screw is a rotation or a translation.
+    """
     e = np.zeros(6)
     e[k] = t
     return X @ pose(e[:3], rpy=e[3:])
 
 
 def difference(query, h: float) -> tuple[np.ndarray, ...]:
-    """Of a function of t at t = 0: central differences over h, h / 2, h / 4 and h / 8, extrapolated
-    to h = 0."""
+    """Central differences at t = 0, extrapolated to h = 0.
+
+    The query is a function of t. Steps are h, h / 2, h / 4 and h / 8.
+    """
 
     def row(step: float) -> list[np.ndarray]:
         plus, minus = query(step), query(-step)
@@ -66,7 +69,7 @@ def grown(shape: Shape, name: str, index: tuple[int, ...], t: float) -> Shape:
 
 
 def smooth_cases(oracle, kind_A: str, kind_B: str, n: int):
-    """Posed pairs well away from changes of the features that touch."""
+    """Pairs in poses well away from a change of their contact features."""
     rng = np.random.default_rng(zlib.crc32(f"{kind_A} {kind_B}".encode()))
     for _ in range(40 * n):
         A, B = oracle.make(kind_A, rng), oracle.make(kind_B, rng)
@@ -76,7 +79,7 @@ def smooth_cases(oracle, kind_A: str, kind_B: str, n: int):
         largest = max(float(np.abs(x).max()) for x in d.twist)
         if (
             d.one_sided or room < 0.01 or largest > 20
-        ):  # near a common center of curvature steps would leave it
+        ):  # near a common center of curvature steps would leave the smooth range
             continue
         h = min(2e-3, 0.05 * room)
         around = [
@@ -86,7 +89,7 @@ def smooth_cases(oracle, kind_A: str, kind_B: str, n: int):
         ]
         if (
             max(np.linalg.norm(normal - d.witness.normal) for normal in around) < 0.1
-        ):  # else another way out is as short
+        ):  # else another direction of separation is as short
             yield A, X_WA, B, X_WB, d, h
             n -= 1
         if n == 0:
@@ -99,7 +102,7 @@ def test_derivatives_are_those_of_the_query(oracle, kind_A, kind_B):
         d = signed_distance_derivatives(
             Shape.half_space(), pose(), Shape.half_space(), pose(rpy=(0.3, 0, 0))
         )
-        # Without end inside each other, as always but where they face each other exactly.
+        # Infinite penetration, as for all half-spaces that do not exactly face each other.
         assert d.one_sided
         assert not np.any(d.twist.distance)
         return
@@ -118,7 +121,7 @@ def check_rates(A, X_WA, B, X_WB, d, h):
     for shape, sizes in ((A, d.sizes_A), (B, d.sizes_B)):
         assert sizes.keys() == shape_sizes()[shape.type].keys()
         for name in sizes.keys() - {"vertices"}:
-            if name == "rounding" and shape.rounding == 0:  # never less
+            if name == "rounding" and shape.rounding == 0:  # a rounding is never negative
                 assert sizes[name].distance == pytest.approx(-1, rel=1e-14)
                 continue
             for i in np.ndindex(sizes[name].distance.shape):
@@ -150,8 +153,8 @@ def test_growing_as_a_whole_is_growing_in_every_size(oracle, kind_A, kind_B):
                     .sum(-1)
                     for name, rates in sizes.items()
                 )
-                # Straight features may slide on themselves: points differ along them, gap and
-                # normal do not.
+                # Parallel straight features have no unique points: points differ along them, gap
+                # and normal do not.
                 if part in (0, 3):
                     np.testing.assert_allclose(total, scale[part], rtol=0, atol=1e-11)
 
@@ -169,7 +172,7 @@ def test_of_a_mesh_the_vertices_that_touch_alone_count():
     assert moving.tolist() == [d.feature_B.number]
     np.testing.assert_allclose(
         rates.p_WB[:, moving[0]], pose(rpy=(0.3, 0.4, 0))[:3, :3], atol=1e-15
-    )  # as its own frame has it
+    )  # in its own frame's axes
 
 
 @pytest.mark.parametrize(
@@ -196,7 +199,7 @@ def test_where_points_are_not_unique_derivatives_are_finite_and_say_so(A, B, X_W
     assert {d.feature_A.kind, d.feature_B.kind} <= kinds
     for rates in (d.twist, d.scale_A, d.scale_B, *d.sizes_A.values(), *d.sizes_B.values()):
         assert all(np.isfinite(x).all() for x in rates)
-    if np.isfinite(d.witness.distance):  # the gap's own slope is there all the same
+    if np.isfinite(d.witness.distance):  # the gap's own derivative is defined nevertheless
         n = d.witness.normal
         np.testing.assert_allclose(d.twist.distance[:3], -n, atol=1e-15)
         np.testing.assert_allclose(d.twist.distance[6:9], X_WB[:3, :3].T @ n, atol=1e-15)
@@ -223,7 +226,7 @@ def test_arrays_that_are_made_later_are_of_the_shapes_and_poses_that_were_given(
 
     X_WA, X_WB = pose((0.1, 0.2, 0.9), rpy=(0.2, 1.4, 0.3)), pose(rpy=(0.1, 0.2, 0.3))
     at_once, later = queried(X_WA, X_WB), queried(X_WA, X_WB)
-    expected = repr(at_once)  # which has made all
+    expected = repr(at_once)  # this computes all arrays
     X_WA[:3, 3] += 1
     gc.collect()
     assert repr(later) == expected

@@ -1,5 +1,7 @@
-"""Times of impact against samples of the motion; exact times and derivatives of every pair are in
-the C++ tests."""
+"""Times of impact against samples of the motion.
+
+The C++ tests cover exact times and the derivatives of every pair.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from robosim.geometry import (
 
 
 def at(X, t):
-    """Origin on a straight line, rotation about one axis."""
+    """Motion with the origin on a straight line and a rotation about one axis."""
     Y = X[0].copy()
     Y[:3, 3] += t * (X[1][:3, 3] - X[0][:3, 3])
     turn = Rotation.from_matrix(X[0][:3, :3].T @ X[1][:3, :3]).as_rotvec()
@@ -55,7 +57,7 @@ def test_never_later_than_the_first_overlap(oracle, kind_A, kind_B):
 
 
 def test_derivatives_of_the_time():
-    """Differences of steps of 1e-5, at a tolerance of 1e-13: some 1e-8."""
+    """Differences with steps of 1e-5 at a tolerance of 1e-13 are accurate to about 1e-8."""
     rng = np.random.default_rng(3)
     A, B = Shape.cylinder(0.2, 0.6), Shape.box((0.3, 0.4, 0.5), rounding=0.05)
     X = np.stack(

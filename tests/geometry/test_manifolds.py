@@ -21,7 +21,7 @@ MARGIN = 0.05
 
 
 def brought_near(A, X_WA, B, X_WB, gap):
-    """X_WB shifted along the normal to this gap."""
+    """Shift X_WB along the normal to this gap."""
     for _ in range(3):
         witness = signed_distance(A, X_WA, B, X_WB)
         X_WB = X_WB @ pose(X_WB[:3, :3].T @ ((gap - witness.distance) * witness.normal))
@@ -33,7 +33,7 @@ def contacts(oracle, kind_A, kind_B, n):
     for i in range(n):
         A, B = oracle.make(kind_A, rng), oracle.make(kind_B, rng)
         X_WA, X_WB = oracle.random_pose(rng, 0.3), oracle.random_pose(rng, 2.0)
-        if i % 2:  # axes against each other: ends, bases and faces; else mostly a corner or an edge
+        if i % 2:  # parallel axes: ends, bases and faces; else mostly a corner or an edge
             X_WB = X_WA @ pose(
                 (0.05, 0.02, 1.5), rpy=(np.pi + 1e-4 * (i % 4 - 1), 1e-4 * (i % 4 - 1), i)
             )
@@ -52,7 +52,7 @@ def test_points_lie_on_both_surfaces_along_one_normal(oracle, kind_A, kind_B):
         assert 1 <= n <= 8
         assert len(m.features_A) == len(m.features_B) == n
         assert len(set(zip(m.features_A, m.features_B, strict=True))) == n
-        # To rounding, which an iterative distance multiplies by the size of coordinates.
+        # Equal up to rounding, which an iterative distance multiplies by the size of coordinates.
         assert m.gap.min() == pytest.approx(m.distance, abs=2e-9)
         assert (m.gap > m.distance - 1e-12).all()
         assert (m.gap <= MARGIN).all()
@@ -86,15 +86,17 @@ def grown(shape, name, index, t):
 
 
 def same_rates(rates, index, query, base, h=1e-4, *, forward=False):
-    """Central differences of all points (or forward ones), extrapolated once: 1e-9 of the entries
-    at best."""
+    """Compare rates with differences of all points, extrapolated once: 1e-9 of the entries at best.
+
+    Differences are central, or else forward.
+    """
     steps, weights = ((0, 1, 2), (-3, 4, -1)) if forward else ((-1, 1), (-1, 1))
 
     def row(step):
         ends = []
         for m in (query(k * step) for k in steps):
             assert m.reference == base.reference
-            # A tilted disc has its lowest point besides.
+            # A tilted disc has its lowest point in addition.
             order = {f: i for i, f in enumerate(zip(m.features_A, m.features_B, strict=True))}
             same = [order[f] for f in zip(base.features_A, base.features_B, strict=True)]
             ends.append(
@@ -188,8 +190,8 @@ def test_derivatives_are_those_of_the_manifold(case):
         assert sizes.keys() == shape_sizes()[shape.type].keys()
         for name, rates in sizes.items():
             if name == "rounding" and case == "over an edge":
-                # Of a tilted corner without a rounding yet: by the face beside it, see
-                # docs/geometry.md.
+                # The derivative in the rounding of a tilted corner without rounding belongs to the
+                # adjacent face, see docs/geometry.md.
                 continue
             for i in np.ndindex(rates.gap.shape[1:]):
                 same_rates(
@@ -232,11 +234,11 @@ def test_bad_poses_are_refused():
 
 @pytest.mark.parametrize("body", ["box", "hull"])
 def test_a_rounded_corner_that_all_but_lies_flat_turns_with_the_lean(body):
-    """Above a corner of the core the surface is the corner's ball, an edge's or the face, as that
-    leans.
+    """Near a corner of the core, the surface is the corner's ball, an edge's or the face.
 
-    Of the gap's derivative that is the rounding times the lean: the same part of it however small
-    the lean is, also where all of these are as high but for rounding.
+    The lean decides among them. Its contribution to the gap's derivative is the rounding times the
+    lean. This share is the same for every small lean, also where these surfaces differ in height
+    only by rounding errors.
     """
     rounding, ground = 0.01, Shape.box((2, 2, 2))
     corners = np.array(
@@ -250,8 +252,7 @@ def test_a_rounded_corner_that_all_but_lies_flat_turns_with_the_lean(body):
     rng = np.random.default_rng(5)
 
     def beyond(way, lean):
-        """(n, 3) what the gaps' derivatives by rotations of the shape have beyond those of its
-        points."""
+        """(n, 3) part of the gaps' derivatives by rotations that exceeds the points' derivatives."""
         X = pose((0.1, 0.2, 1.0 + 0.05 + rounding * (body == "hull")), rpy=(*(lean * way), 0.3))
         d = contact_manifold_derivatives(ground, pose(), shape, X, margin=1e-3)
         assert len(d.manifold.gap) == 4
@@ -268,7 +269,7 @@ def test_a_rounded_corner_that_all_but_lies_flat_turns_with_the_lean(body):
         whole = beyond(way, 9e-7) / 9e-7
         assert 0.5 * rounding < np.abs(whole).max() < 2 * rounding
         for lean in (3e-7, 1e-7, 3e-8, 1e-9):
-            # Poses are known to 1e-16, of which normals have some.
+            # Poses are accurate to 1e-16, which limits the accuracy of normals.
             np.testing.assert_allclose(
                 beyond(way, lean), lean * whole, rtol=0, atol=1e-15 + 1e-6 * lean * rounding
             )

@@ -1,5 +1,4 @@
-"""Every ordered pair of shapes: the certificates that make a signed distance true, whatever
-computed it."""
+"""Certificates of signed distances, for every ordered pair of shapes and any algorithm."""
 
 from __future__ import annotations
 
@@ -11,8 +10,8 @@ import pytest
 from robosim import _engine
 from robosim.geometry import Shape, Witness, collide, pose, signed_distance
 
-# Iterative pairs end by a duality gap: 1e-9 m on shapes of about 1 m, more than a hundred times
-# what they reach.
+# Iterative pairs end by a duality gap: 1e-9 m on shapes of about 1 m. Their accuracy is more than a
+# hundred times better.
 TOLERANCE = 1e-9
 N_POSES = 24
 
@@ -23,7 +22,7 @@ def cases(oracle, kind_A, kind_B, n=N_POSES, size=1.0):
     for i in range(n):
         A, B = oracle.make(kind_A, rng, size), oracle.make(kind_B, rng, size)
         X_WA, X_WB = oracle.random_pose(rng, size), oracle.random_pose(rng, size)
-        if kind_A == kind_B == "half_space":  # anything but parallel overlaps without end
+        if kind_A == kind_B == "half_space":  # infinite overlap unless parallel
             X_WB = X_WA @ pose(rng.normal(size=3), rpy=(np.pi, 0, rng.normal()))
         w = signed_distance(A, X_WA, B, X_WB)
         gap = (None, 0.3, 1e-3, 1e-7, 1e-12, 0.0, -1e-9, -1e-5, -1e-2, -0.1)[i % 10]
@@ -34,11 +33,12 @@ def cases(oracle, kind_A, kind_B, n=N_POSES, size=1.0):
 
 
 def check(oracle, A, X_WA, B, X_WB, w: Witness, tolerance: float) -> None:
-    """The certificate of a signed distance.
+    """Check the certificate of a signed distance.
 
-    Always: both points on the surfaces, at distance * normal from each other, and both shapes
-    behind the planes through them with that normal (so a positive distance is a lower bound, and a
-    translation by a negative one separates). Negative: no other direction separates by less.
+    Always: both points are on the surfaces, at distance * normal from each other, and both shapes
+    are behind the planes through the points with that normal. So a positive distance is a lower
+    bound, and a translation by a negative one separates. Negative: no other direction separates by
+    less.
     """
     assert np.isfinite(w.distance)
     assert abs(np.linalg.norm(w.normal) - 1) < 1e-12

@@ -1,5 +1,7 @@
-"""Ray casts: what holds of every hit, whatever computed it; the C++ tests compare with extended
-precision."""
+"""Ray casts: properties of every hit, for any algorithm.
+
+The C++ tests compare with extended precision.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from robosim.geometry import (
 
 
 def rays_at(oracle, shape, X, rng, n):
-    """Rays from about 2 m away to points about a shape of about 1 m."""
+    """Rays from about 2 m away to points around a shape of about 1 m."""
     origins = X[:3, 3] + 2 * oracle.unit(rng.normal(size=(n, 3)))
     return origins, (X[:3, 3] + rng.uniform(-0.4, 0.4, (n, 3)) - origins) * rng.uniform(
         0.1, 3, (n, 1)
@@ -60,14 +62,14 @@ def test_hits_lie_on_the_surface_and_nothing_lies_before(oracle, kind):
                 if kind != "half_space":
                     plane = oracle.support(shape, X, hits.normal[i : i + 1])[0]
                     assert abs(hits.normal[i] @ hits.point[i] - plane) < 1e-12
-                # A ball about the point is as deep in the shape as it is wide, but from a sharp
+                # A ball around the point penetrates the shape by its radius, except at a sharp
                 # edge.
                 depth = signed_distance(shape, X, Shape.sphere(1e-3), pose(hits.point[i])).distance
                 assert depth == pytest.approx(-1e-3, abs=1e-12)
                 if steep > 1e-2:
                     assert again.hit[i]
                     assert again.t[i] == pytest.approx(reach, rel=1e-12)
-            for part in np.linspace(0, 1, 20, endpoint=False):  # a point of 1 nm on the way there
+            for part in np.linspace(0, 1, 20, endpoint=False):  # a ball of 1 nm on the way
                 p = origins[i] + part * reach * directions[i]
                 assert not collide(shape, X, Shape.sphere(1e-9), pose(p)) or part * reach > hits.t[
                     i
@@ -76,7 +78,7 @@ def test_hits_lie_on_the_surface_and_nothing_lies_before(oracle, kind):
 
 
 def test_derivatives_are_those_of_the_cast(oracle, kind):
-    """In the ray and the pose; all others in C++."""
+    """Derivatives in the ray and the pose; the C++ tests cover all others."""
     rng = np.random.default_rng(2)
     n = 0
     for _ in range(60):
@@ -120,8 +122,10 @@ def moved(X, k, t):
 
 
 def check_rates(rates, k, cast):
-    """Central differences of step 1e-5 err by some 1e-7 of the entries on surfaces with radii of
-    0.05 m and more."""
+    """Compare with central differences of step 1e-5.
+
+    They have errors of about 1e-7 of the entries on surfaces with radii of 0.05 m and more.
+    """
     h = 1e-5
     ahead, behind = cast(h), cast(-h)
     for name in ("t", "point", "normal"):

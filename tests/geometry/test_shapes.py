@@ -1,4 +1,4 @@
-"""Shapes: what they hold, what they refuse."""
+"""Shapes: their data and their refusals."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def test_sizes_make_the_same_shape_again(oracle, kind):
     shape = oracle.make(kind, np.random.default_rng(0))
     sizes = {name: getattr(shape, name) for name in shape_sizes()[kind]}
     shapes = [getattr(Shape, kind)(**sizes)]
-    if kind != "convex":  # whose faces come before its rounding
+    if kind != "convex":  # its faces come before its rounding
         shapes.append(getattr(Shape, kind)(*sizes.values()))
     for again in shapes:
         assert again.type == kind
         for name, value in sizes.items():
-            # Halved and doubled: exactly the same.
+            # Halving and doubling is exact.
             np.testing.assert_array_equal(getattr(again, name), value)
     ranks = {"number": (), "vector": (3,), "points": (len(getattr(shape, "vertices", ())), 3)}
     for name, of_kind in shape_sizes()[kind].items():
@@ -84,11 +84,11 @@ def test_farthest_points_attain_the_support_function(oracle, kind):
             shape.support(directions)
         return
     points = shape.support(directions)
-    # Sizes are about 1 m: rounding of a few sums.
+    # Sizes are about 1 m, so the tolerance is rounding of a few sums.
     expected = oracle.support(shape, np.eye(4), directions)
     np.testing.assert_allclose(np.einsum("ij,ij->i", directions, points), expected, atol=1e-13)
     assert max(oracle.outside(shape, np.eye(4), p) for p in points) < 1e-13
-    for scale in (1e-300, 1e300):  # the length of a direction means nothing
+    for scale in (1e-300, 1e300):  # the length of a direction does not matter
         np.testing.assert_allclose(shape.support(scale * directions), points, atol=1e-13)
     assert oracle.outside(shape, np.eye(4), shape.support(np.zeros((1, 3)))[0]) < 1e-13
 

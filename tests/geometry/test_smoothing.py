@@ -1,4 +1,4 @@
-"""Smoothed distances, through the public function; every pair and property is tested in C++."""
+"""Smoothed distances by the public function; the C++ tests cover every pair and property."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ def tilted(angle: float) -> np.ndarray:
 
 
 def test_follows_its_derivative_where_the_exact_point_jumps():
-    """Over the ground all has a closed form: x = 0.2 tanh(0.2 sin(tilt) / smoothing), in the box's
-    frame."""
+    """Over the ground there is a closed form.
+
+    In the box's frame, x = 0.2 tanh(0.2 sin(tilt) / smoothing).
+    """
     e = 0.004
     for tilt in (-0.05, -1e-3, 0.0, 2e-3, 0.1):
         s = smoothed_distance(GROUND, pose(), BOX, tilted(tilt), smoothing=e)
@@ -34,8 +36,8 @@ def test_follows_its_derivative_where_the_exact_point_jumps():
             ).witness
             for t in (h, -h)
         )
-        # Of second order: the third derivative is some 10 / (smoothing / size)^2 of the first one
-        # at most.
+        # Second-order differences: the third derivative is about 10 / (smoothing / size)^2 of the
+        # first one at most.
         slope = (after.p_WB - before.p_WB) / (2 * h)
         np.testing.assert_allclose(
             s.twist.p_WB[:, 10], slope, rtol=0, atol=1e-5 * max(1, abs(slope[0]))

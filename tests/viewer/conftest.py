@@ -12,7 +12,7 @@ RED, GREEN, BLUE = (0.9, 0.1, 0.1, 1.0), (0.1, 0.7, 0.1, 1.0), (0.1, 0.2, 0.9, 1
 
 @pytest.fixture(scope="session")
 def arm():
-    """Two links of 0.5 m in the xz plane on a green base; the last carries a red ball."""
+    """Two links of 0.5 m in the xz plane on a green base; the last link has a red ball."""
     builder = ModelBuilder("arm")
     builder.add_link("base")
     builder.add_visual(
@@ -47,7 +47,7 @@ def arm():
 
 @pytest.fixture(scope="session")
 def swing():
-    """From the left to the right, stretched out at the end."""
+    """Motion from the left to the right, stretched out at the end."""
     return Trajectory.from_waypoints(
         [0, 1, 2],
         [[-1.2, 0.4], [0.0, 1.0], [1.0, 0.0]],

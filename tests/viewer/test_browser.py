@@ -1,5 +1,6 @@
-"""A real browser sees a planned shelf motion, and a simulation with its contact forces: in the live
-viewer, and in the standalone file with no network at all.
+"""A real browser shows a planned shelf motion, and a simulation with its contact forces.
+
+Both are shown in the live viewer, and in the standalone file without any network.
 """
 
 import os
@@ -24,11 +25,11 @@ pytest.importorskip("viser", reason="the extra `view` is not installed")
 
 
 def screenshot(address, path, *options, lacks):
-    """The browser's picture of an address, (height, width, 3) as integers.
+    """Screenshot of an address by the browser, (height, width, 3) as integers.
 
-    `lacks(image)` lists what the picture must show and does not. Where the machine is busy, the
-    page may not be drawn within the time that the browser gives it: it is then given more, so long
-    as something is lacking.
+    `lacks(image)` lists the things that are missing in the picture. On a busy machine the page may
+    not be drawn within the browser's time limit. The limit is then increased while something is
+    missing.
     """
     for budget in (4_000, 20_000, 100_000):
         image = shown_within(budget, address, path, *options)
@@ -39,10 +40,10 @@ def screenshot(address, path, *options, lacks):
 
 
 def shown_within(budget, address, path, *options):
-    """The same after this much of the page's own time [ms].
+    """Screenshot after `budget` of the page's own time [ms].
 
-    Chromium without a screen hangs now and then as it starts: it is then asked once more, from
-    nothing. A page that hangs it does so again.
+    Headless Chromium occasionally hangs at startup. It is then started once more with an empty
+    profile. A page that makes it hang does so again.
     """
     from PIL import Image
 
@@ -75,12 +76,12 @@ def shown_within(budget, address, path, *options):
 
 
 def middle(image):
-    """The part of a picture that no panel and no note covers."""
+    """Part of a picture without panels and notes."""
     return image[20:450, 315:760]
 
 
 def lacks_robot_or_shelf(image):
-    """Blue joint caps, the orange path and a wooden shelf: those that are not there."""
+    """List of what is missing: blue joint caps, the orange path, a wooden shelf."""
     r, g, b = np.moveaxis(middle(image), -1, 0)
     shown = {
         "light (hardly any shades)": len(np.unique(middle(image).reshape(-1, 3), axis=0)) > 800,
@@ -101,7 +102,7 @@ def plan_file(tmp_path_factory):
 
 
 def live_screenshot(arguments, path, lacks):
-    """The browser's picture of the viewer that a command opens."""
+    """Screenshot of the viewer that a command opens."""
     command = [*PYTHON, "-m", "robosim.cli", *arguments]
     process = subprocess.Popen(
         command,
@@ -136,7 +137,7 @@ def test_standalone_file_without_network(plan_file, tmp_path):
 
 
 def greens(image):
-    """Pixels of arrows that stick."""
+    """Number of pixels of arrows at sticking contacts."""
     r, g, b = np.moveaxis(middle(image), -1, 0)
     return np.count_nonzero((g > r + 40) & (g > b + 5))
 
@@ -151,7 +152,7 @@ def lacks_gripper_or_forces(image):
 
 @pytest.fixture(scope="module")
 def at_rest(tmp_path_factory):
-    """A gripper on the floor."""
+    """State file of a gripper at rest on the floor."""
     from robosim.cli import main
 
     path = tmp_path_factory.mktemp("rest") / "rest.json"
@@ -169,7 +170,7 @@ def test_forces_in_the_standalone_file(touching, at_rest, tmp_path):
     from robosim.cli import main
 
     page = tmp_path / "motion.html"
-    # From where it starts, the gripper falls for 45 ms; the picture may be taken at any time of the
+    # From its start, the gripper falls for 45 ms. The picture may be taken at any time of the
     # motion.
     when = ["--from", str(at_rest), "--for", "2s"] if touching else ["--for", "30ms"]
     assert main([*GRIPPER, *when, "--render", str(page)]) == 0

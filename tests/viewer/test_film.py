@@ -1,5 +1,4 @@
-"""Films: all pictures, each for its time; what is carried moves when it should; files whole or not
-at all."""
+"""Films: all pictures at their times, attached objects, and files written whole or not at all."""
 
 import io
 import os
@@ -21,7 +20,7 @@ SIZE = (160, 120)
 
 
 def pages(path):
-    """The pictures of a GIF and how long each is shown [s]."""
+    """Pictures of a GIF and their durations [s]."""
     from PIL import Image, ImageSequence
 
     with Image.open(path) as file:
@@ -35,7 +34,7 @@ def pages(path):
 
 @pytest.fixture(scope="module")
 def picked(arm, swing):
-    """A yellow ball high above the arm, which holds it from 0.8 s to 1.5 s."""
+    """A yellow ball high above the arm, attached from 0.8 s to 1.5 s."""
     scene = Scene("s")
     scene.add_sphere("ball", 0.1, pose((0.3, 0, 0.9)), color=(1, 1, 0, 1))
     return scene, swing.replace(
@@ -59,12 +58,12 @@ def test_a_gif_shows_every_moment_as_long_as_it_takes(arm, swing, tmp_path):
     assert len(images) == 15
     assert told == [(k, 15) for k in range(1, 16)]
     assert all(image.shape == (120, 160, 3) for image in images)
-    # 0.8 s of rest before and after 2 s of motion; between them each picture begins within 5 ms of
+    # 0.8 s of rest before and after 2 s of motion. In between, each picture begins within 5 ms of
     # its time.
     assert sum(durations) == pytest.approx(2 + 2 * 0.8, abs=1e-9)
     begins = np.cumsum([0.0, *durations[:-1]])[1:] - 0.8
     assert np.abs(begins - np.linspace(0, 2, 15)[1:]).max() <= 0.005 + 1e-9
-    # The red tip is where it should be.
+    # The red tip is at its projected position.
     stage = Stage(arm, None, swing)
     camera = default_camera(stage, SIZE[0] / SIZE[1], azimuth=-1.5)
     for k in (0, 5, 14):
@@ -93,8 +92,7 @@ def test_what_is_carried_moves_from_attach_to_detach(arm, picked, tmp_path):
         center = np.array([columns.mean(), rows.mean()])
         X = stage.object_pose("ball", k / 10)
         x, y, _ = camera.project((X[:3, 3] - camera.position) @ camera.R_WC, *SIZE)
-        # Parts of the ball are hidden by the arm at times: a quarter of its size, of some ten
-        # pixels.
+        # The arm hides part of the ball at times: a quarter of its size, which is about ten pixels.
         assert np.linalg.norm(center - (x, y)) < 4, k
         centers.append(center)
     centers = np.array(centers)
@@ -113,7 +111,7 @@ def test_several_motions_and_a_scene_that_does_not_fit(arm, swing, picked, tmp_p
 
 
 def test_the_same_pictures_in_other_files(arm, picked, tmp_path):
-    # The picture of the end has the ball where it was put, HTML is written too.
+    # The final picture has the ball where it was put down; HTML is written, too.
     scene, motion = picked
     image = viewer.picture(arm, scene, motion, size=SIZE, ghosts=0, azimuth=-1.5).astype(int)
     r, g, b = np.moveaxis(image, -1, 0)

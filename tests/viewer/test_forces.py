@@ -1,5 +1,7 @@
-"""Arrows of contact forces: where, how long, which way, what color, when; in the viewer, the file
-and the picture."""
+"""Arrows of contact forces: position, length, direction, color and time.
+
+They are checked in the viewer, the file and the picture.
+"""
 
 import re
 
@@ -23,7 +25,7 @@ FRICTION = 0.5
 
 
 def simulated(count, heights, v=None, *, steps=300, solver="lcp"):
-    """Boxes above each other, and the replay of a run."""
+    """Stage with boxes above each other, and the motion of a run."""
     scene, plain = floor(), Material(friction=FRICTION)
     names = ["floor", *(f"box{i}" for i in range(count))]
     simulation = Simulation(
@@ -35,7 +37,7 @@ def simulated(count, heights, v=None, *, steps=300, solver="lcp"):
 
 @pytest.fixture(scope="module")
 def dropped():
-    """A box that falls by 5 cm, hits the floor after 0.1 s and soon rests there."""
+    """A box that falls by 5 cm, hits the floor after 0.1 s and soon comes to rest."""
     return simulated(1, [0.1])
 
 
@@ -47,14 +49,15 @@ def test_at_rest_the_arrows_carry_the_weight(dropped):
     np.testing.assert_allclose(
         arrows.force.sum(axis=0), [0, 0, MASS * G], rtol=0, atol=1e-6 * MASS * G
     )
-    # As they are drawn: from the corners on the floor upwards, as long as they are strong.
+    # Arrows are drawn from the corners on the floor upwards, with lengths proportional to the
+    # forces.
     np.testing.assert_allclose(arrows.start[:, 2], 0, atol=1e-9)
     np.testing.assert_allclose(
         np.abs(arrows.start[:, :2]), np.tile(SIZE[:2] / 2, (4, 1)), atol=1e-9
     )
     drawn = (stage.forces.tips(-1) - arrows.start).sum(axis=0) * stage.forces.newtons_per_meter
     np.testing.assert_allclose(drawn, [0, 0, MASS * G], rtol=0, atol=1e-6 * MASS * G)
-    # Most of the run is rest, which therefore sets the scale.
+    # During most of the run the box is at rest, which therefore sets the scale.
     np.testing.assert_allclose(
         np.linalg.norm(stage.forces.tips(-1) - arrows.start, axis=1), LENGTH * 0.3742, 1e-3
     )
@@ -67,7 +70,7 @@ def test_arrows_are_there_while_something_touches(dropped):
     assert not counts[lowest > 0.01].any()
     assert (counts[stage.replay.times > 0.2] == 4).all()
     assert stage.forces.most == 4
-    # In the air for good: none at all.
+    # A box that stays in the air has no arrows.
     flying, _ = simulated(1, [5.0], steps=100)
     assert (flying.forces.most, flying.forces.newtons_per_meter) == (0, 0.0)
 
@@ -77,7 +80,7 @@ def test_what_is_shown_is_a_state_of_the_motion(dropped):
     for t in np.linspace(0, stage.duration, 101):
         q = stage.configuration(float(t))
         at = np.flatnonzero((motion.q == q).all(axis=1))
-        # Within half of a sixtieth of a second, and a step for the rounding of instants to steps.
+        # Within half of a sixtieth of a second, plus a step for the rounding of times to steps.
         assert len(at)
         assert np.abs(motion.times[at] - t).min() <= 0.5 / 60 + 1e-3
     np.testing.assert_array_equal(stage.configuration(0.0), motion.q[0])
@@ -131,13 +134,13 @@ def test_lengths_are_proportional_up_to_a_bound():
         lengths, LENGTH * 0.5 * np.minimum(strengths / 10, LONGEST), rtol=1e-12
     )
     for k in range(5):
-        # The mesh itself begins at the point and ends at the tip.
+        # The mesh begins at the contact point and ends at the tip.
         (vertices, faces), rgb = forces.triangles(k)
         along = (vertices - 1) @ [0, 0.6, 0.8]
         assert along.min() == pytest.approx(0, abs=1e-12)
         np.testing.assert_allclose(vertices[along.argmax()], forces.tips(k)[0], atol=1e-12)
         assert len(rgb) == len(faces)
-        # Never stouter than an arrow is.
+        # The width of an arrow is limited.
         across = np.linalg.norm(vertices - 1 - along[:, None] * [0, 0.6, 0.8], axis=1)
         assert across.max() < 0.5 * lengths[k]
 
@@ -156,7 +159,7 @@ def test_only_what_can_move_takes_arrows(arm):
 
 
 def test_a_held_object_is_pushed_with_the_robot(arm):
-    """The arm lies, stretched out, with its ball on a table."""
+    """The stretched arm lies with its ball on a table."""
     scene = Scene("table")
     scene.add_box("table", (0.2, 0.2, 0.1), pose((1.1, 0, -0.05)))
     scene.add_sphere("ball", 0.1)
@@ -207,7 +210,7 @@ def test_arrows_shine_through_what_hides_them(dropped):
 
 
 class TestInTheBrowser:
-    """What the server sends; what the browser makes of it is in test_browser."""
+    """Data sent by the server; the browser's picture is in test_browser."""
 
     @pytest.fixture
     def running(self, dropped):
@@ -224,14 +227,14 @@ class TestInTheBrowser:
             running._show(t)
             q = motion.q[np.argmin(np.abs(motion.times - stage.replay.times[stage.moment(t)]))]
             frame = running.scene.links["box0"]
-            # viser sends no change that is smaller than this.
+            # viser sends no smaller change.
             np.testing.assert_allclose(frame.position, q[:3], rtol=1e-5, atol=1e-8)
             np.testing.assert_allclose(np.roll(frame.wxyz, -1), q[3:], rtol=1e-5, atol=1e-8)
             (node,) = running.scene.arrows
             positions, R, scales = stage.forces.poses(stage.moment(t))
             k = len(positions)
             assert k == (4 if t > 0.2 else 0)
-            # Single precision is what browsers draw with.
+            # Browsers draw in single precision.
             np.testing.assert_allclose(node.batched_positions[:k], positions, rtol=1e-6, atol=1e-7)
             np.testing.assert_allclose(node.batched_scales[:k], scales, rtol=1e-6)
             for (w, x, y, z), turned in zip(node.batched_wxyzs[:k], R, strict=True):

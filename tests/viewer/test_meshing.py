@@ -1,5 +1,6 @@
-"""Shapes as triangles: closed, outward, of the right size; normals round where the shape is, sharp
-where it is not.
+"""Shapes as triangle meshes: closed, facing outward, of the right size.
+
+Normals are smooth on curved surfaces and separate at edges.
 """
 
 from types import SimpleNamespace
@@ -44,7 +45,7 @@ def test_closed_outward_and_of_the_right_volume(name):
     assert all((b, a) in directed for a, b in directed), (
         "an edge has no neighbor: the surface is open"
     )
-    # Inscribed: never larger, and with 96 segments smaller by less than 1 %; a positive volume
+    # Inscribed: never larger, and with 96 segments smaller by less than 1 %. A positive volume
     # means outward faces.
     assert 0.99 * exact <= volume(vertices, faces) <= exact * (1 + 1e-12)
 
@@ -86,7 +87,8 @@ def test_solid_or_not():
 def test_normals_are_round_on_a_sphere_and_sharp_on_a_box():
     vertices, faces = shape_mesh(SHAPES["sphere"][0])
     normals = corner_normals(vertices, faces)
-    # The mean of face normals differs from the true one by less than a face's bend, 2 pi / 48.
+    # The mean of face normals differs from the true normal by less than the angle of a face, 2 pi /
+    # 48.
     assert np.einsum("ijk,ijk->ij", normals, vertices[faces] / 0.3).min() > np.cos(2 * np.pi / 48)
     vertices, faces = shape_mesh(SHAPES["box"][0])
     normals = corner_normals(vertices, faces)
@@ -103,7 +105,7 @@ def test_split_creases_keeps_the_surface():
     vertices, faces = shape_mesh(SHAPES["cylinder"][0])
     split_vertices, split_faces = split_creases(vertices, faces)
     assert np.array_equal(split_vertices[split_faces], vertices[faces])
-    # Each rim vertex belongs to the side and to an end; the two centers only to an end.
+    # Each rim vertex belongs to the side and to an end; the two centers belong to an end only.
     assert len(split_vertices) == 2 * (len(vertices) - 2) + 2
 
 

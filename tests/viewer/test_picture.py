@@ -1,5 +1,4 @@
-"""The painter: what must be where, in what color, lit from the right side; files whole or not at
-all."""
+"""The painter: positions, colors and lighting; files written whole or not at all."""
 
 import numpy as np
 import pytest
@@ -45,7 +44,7 @@ def test_the_robot_is_where_it_should_be(arm, swing):
         i, j = pixel_of(point, camera)
         pixel = image[i, j]
         assert pixel[channel] > 1.5 * np.delete(pixel, channel).max(), f"{pixel} at {point}"
-    # At its start it is a blue ghost, paler than paint: measured in the middle of the upper link.
+    # A blue ghost at the start, paler than paint, measured in the middle of the upper link.
     X = arm.link_poses(stage.configuration(0.0))["link1"]
     pixel = image[pixel_of(X[:3, 3] + 0.25 * X[:3, 2], camera)]
     assert pixel[2] > pixel[0] + 20
@@ -126,7 +125,7 @@ def test_a_cloud_is_balls_that_shade_and_cast_shadows(arm):
     bare = draw(Surface.empty(), [], camera, *SIZE, ground=0.0).astype(int)
     pixel = image[pixel_of((0, 0, 0.52), camera)]
     assert pixel[1] > 2 * max(pixel[0], pixel[2])
-    # As dark under them as under a plate in the same place.
+    # Under the points it is as dark as under a plate in the same place.
     plate = box((0, 0, 0.51), (0.84, 0.84, 0.06), (0.1, 0.8, 0.1))
     under = draw(plate, [], camera, *SIZE, ground=0.0).astype(int)
     shadow = (bare.sum(axis=-1) - under.sum(axis=-1) > 100) & (np.ptp(under, axis=-1) < 20)
@@ -138,7 +137,7 @@ def test_a_cloud_is_balls_that_shade_and_cast_shadows(arm):
 
 
 def test_many_points_are_drawn(arm):
-    # As a mesh of eight triangles for each point 300,000 points took minutes and 20 GB.
+    # Drawn as a mesh of eight triangles per point, 300,000 points would take minutes and 20 GB.
     rng = np.random.default_rng(1)
     scene = Scene("camera")
     scene.add_points(
@@ -149,8 +148,8 @@ def test_many_points_are_drawn(arm):
 
 
 def test_the_robot_is_seen_past_a_cloud(arm):
-    # The box about floor and wall holds the robot; the points of them do not hide it from
-    # everywhere.
+    # The box around floor and wall contains the robot, but the points do not hide it from all
+    # sides.
     rng = np.random.default_rng(2)
     floor = rng.uniform((-1, -1, -0.06), (1, 1, -0.05), (20_000, 3))
     wall = rng.uniform((0.9, -1, 0), (0.95, 1, 1.5), (20_000, 3))

@@ -1,4 +1,4 @@
-"""The rasteriser against a textbook loop over pixels; clipping; the camera's fit."""
+"""The rasterizer against a textbook loop over pixels; clipping; the camera's fit."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from robosim.viewer.raster import clip_near, rasterize
 
 
 def textbook(corners, width, height):
-    """Every pixel asks every triangle."""
+    """Test every pixel against every triangle."""
     face, best = np.full((height, width), -1), np.zeros((height, width))
     for i in range(height):
         for j in range(width):
@@ -44,8 +44,8 @@ def test_balls_are_where_rays_meet_them():
     focal = camera.focal(height)
     x, y = (np.arange(n) + 0.5 - n / 2 for n in (width, height))
     rays = np.stack(np.broadcast_arrays(x / focal, y[:, None] / focal, 1.0), axis=-1)
-    # To both sides of the picture, before and behind the eye, from about a pixel to most of the
-    # picture.
+    # To both sides of the picture, in front of and behind the eye, from about a pixel to most of
+    # the picture.
     centers = rng.uniform((-1.5, -1, -1), (1.5, 1, 5), (60, 3))
     radii = rng.uniform(0.1, 0.5, 60)
     drawn = rasterize(
@@ -58,14 +58,13 @@ def test_balls_are_where_rays_meet_them():
         meets = (root >= 0) & (c[2] - r >= 0.1)
         depth[k] = np.where(meets, (along - np.sqrt(np.maximum(root, 0))) / square, np.inf)
     nearest = depth.min(axis=0)
-    # Single precision decides at the rim of a ball, within 1e-6 of its size: of 1,728 pixels next
-    # to none.
+    # Single precision decides at the rim of a ball, within 1e-6 of its size: almost none of 1,728
+    # pixels.
     hit = np.isfinite(nearest)
     assert np.count_nonzero(hit != (drawn.face >= 0)) <= 1
     both = hit & (drawn.face >= 0)
     assert np.count_nonzero(both) > 400
-    # At the rim the depth of a ball changes as a square root: by 1e-3 where rounding moves it by
-    # 1e-6.
+    # At the rim the depth of a ball changes as a square root: by 1e-3 for rounding of 1e-6.
     assert np.abs(1 / drawn.nearness[both] - nearest[both]).max() < 2e-3
     assert np.mean(drawn.face[both] == depth.argmin(axis=0)[both]) > 0.99
     assert len(np.unique(drawn.face)) > 10
@@ -101,8 +100,7 @@ def test_numbers_that_are_none_are_refused():
 
 
 def test_neighboring_triangles_leave_no_gap():
-    # Two halves of a square that covers the picture, cut along a diagonal that runs through pixel
-    # centers.
+    # Two halves of a square that covers the picture, cut along a diagonal through pixel centers.
     square = np.array([[-1.0, -1, 1], [33, -1, 1], [33, 33, 1], [-1, 33, 1]])
     assert np.all(rasterize(square[[[0, 1, 2], [0, 2, 3]]], 32, 32).face >= 0)
 
@@ -155,7 +153,8 @@ def test_clipping_keeps_exactly_what_lies_in_front():
     def area(t):
         return np.linalg.norm(np.cross(t[:, 1] - t[:, 0], t[:, 2] - t[:, 0]), axis=1) / 2
 
-    # The share of each triangle's area beyond the plane, by counting a fine grid of points on it.
+    # Fraction of each triangle's area beyond the plane, by counting the points of a fine grid on
+    # it.
     u, v = (
         x.ravel()
         for x in np.meshgrid(np.arange(200) / 200 + 1 / 600, np.arange(200) / 200 + 1 / 600)
@@ -183,7 +182,7 @@ def test_fit_holds_every_point_and_could_not_be_nearer(aspect):
         assert xy.min() > 0.05 - 1e-3
         assert xy.max() < 0.95 + 1e-3
         spread = np.ptp(xy, axis=0)
-        # Both borders of one direction are touched, unless the nearest point is at the eye's tip.
+        # Both borders in one direction are touched, unless the nearest point is at the eye.
         assert spread.max() > 0.9 - 2e-3 or local[:, 2].min() < 0.06
 
 

@@ -1,4 +1,4 @@
-"""From scenes to parts: what stands, what is held, what is endless, what was a mesh or a cloud."""
+"""Parts from scenes: standing and attached objects, half-spaces, meshes and clouds."""
 
 import numpy as np
 
@@ -41,7 +41,7 @@ def test_level_half_spaces_are_the_ground_and_others_are_not(arm):
     stage = Stage(arm, scene)
     assert stage.ground() == -0.4
     assert [p.name for p in stage.world] == ["wall", "far"]
-    # An endless wall does not decide how much the picture shows.
+    # An infinite wall does not affect the extent of the picture.
     assert stage.bounds()[:, 0].max() < 2
     scene.remove("cellar")
     scene.remove("floor")

@@ -1,4 +1,4 @@
-"""The live viewer: where it listens, what its sliders do; the standalone file."""
+"""The live viewer: its address and its sliders; the standalone file."""
 
 import re
 import socket
@@ -26,7 +26,7 @@ def test_listens_on_this_machine_only(running):
     assert running.host == "127.0.0.1"
     with socket.create_connection(("127.0.0.1", running.port), timeout=5):
         pass
-    # All of 127/8 is this machine: a server that listened everywhere would answer here too.
+    # All of 127/8 is this machine: a server that listened on all addresses would answer here, too.
     with pytest.raises(OSError), socket.create_connection(("127.0.0.2", running.port), timeout=2):  # noqa: PT011 (refused or out of reach)
         pass
 
@@ -106,7 +106,7 @@ def test_html_is_one_file_that_loads_nothing(arm, swing, tmp_path):
     text = path.read_text()
     assert "__VISER_EMBED_DATA__" in text
     assert len(text) < 3_000_000
-    # No script, style or picture from elsewhere.
+    # No script, style or picture from another address.
     assert not re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=\"?(?:https?:)?//", text)
     with pytest.raises(FileError):
         viewer.export_html(tmp_path / "none" / "swing.html", arm, None, swing)

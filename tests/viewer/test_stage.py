@@ -1,4 +1,4 @@
-"""From models and mesh files to colored parts."""
+"""Colored parts from models and mesh files."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_what_a_plan_notes_of_the_other_joints(arm):
         return Stage(arm, None, motion, q=[0.3, 0.0]).configuration(0.0)[0]
 
     assert rest_of({"joint0": -0.7}) == -0.7
-    # A file may hold anything there.
+    # A file may have any value there.
     for noted in (None, [1], {"joint0": "x"}, {"knee": 1.0}, {"joint0": [1.0]}):
         assert rest_of(noted) == 0.3
 
@@ -114,7 +114,7 @@ def test_colors_of_a_mesh_file(tmp_path):
     assert set(parts) == {(1, 0, 0, 1), (0, 0, 1, 1)}
     red = parts[1, 0, 0, 1]
     assert len(red.faces) == 12
-    # The description's own color goes before the file's.
+    # The description's own color takes precedence over the file's.
     painted = robot_parts(model_with_mesh(path, rgba=(0.2, 0.3, 0.4, 1.0)))
     assert {p.rgba for p in painted} == {(0.2, 0.3, 0.4, 1.0)}
 
@@ -127,7 +127,7 @@ def test_one_motion_after_the_other(arm, swing):
     assert stage.duration == 5.5
     for t in (0.0, 0.7, 1.999):
         assert np.allclose(stage.configuration(t), swing.position(t))
-    # What the second does not move stays where the first has left it.
+    # Joints that the second motion does not move stay where the first has left them.
     assert np.allclose(stage.configuration(2.75), [1.0, one.position(0.75)[0]])
     assert np.allclose(stage.configuration(99), swing.position(0))
     assert Stage(arm, None, []).duration == 0.0
@@ -163,7 +163,7 @@ def test_an_object_is_carried_from_attach_to_detach(arm, swing):
         assert np.allclose(stage.object_pose("ball", t), expected, rtol=0, atol=1e-12), t
         X_WL = arm.link_poses(swing.position(t))
         assert np.allclose(stage.part_pose(stage.carried[0], t, X_WL), expected, rtol=0, atol=1e-12)
-    # The scene that was given stays as it is.
+    # The given scene is not modified.
     assert scene.attachments == {}
     assert np.array_equal(scene.objects["ball"].pose, X_start)
 
