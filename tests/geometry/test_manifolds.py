@@ -252,7 +252,7 @@ def test_a_rounded_corner_that_all_but_lies_flat_turns_with_the_lean(body):
     rng = np.random.default_rng(5)
 
     def beyond(way, lean):
-        """(n, 3) part of the gaps' derivatives by rotations that exceeds the points' derivatives."""
+        """(n, 3) gaps' derivatives by rotations of the shape, minus those of its points."""
         X = pose((0.1, 0.2, 1.0 + 0.05 + rounding * (body == "hull")), rpy=(*(lean * way), 0.3))
         d = contact_manifold_derivatives(ground, pose(), shape, X, margin=1e-3)
         assert len(d.manifold.gap) == 4

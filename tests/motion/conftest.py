@@ -13,7 +13,7 @@ from robosim.model import ModelBuilder
 
 @pytest.fixture(scope="session")
 def ur5_ik():
-    """The closed-form oracle tests/reference/ur5_ik.py."""
+    """Closed-form oracle tests/reference/ur5_ik.py."""
     path = Path(__file__).parent.parent / "reference" / "ur5_ik.py"
     spec = importlib.util.spec_from_file_location("ur5_ik", path)
     module = importlib.util.module_from_spec(spec)
@@ -27,8 +27,7 @@ def ur5():
 
 
 def random_arm(seed, kinds, *, floating_base=False, effort=None, damping=0.0, friction=0.0):
-    """A chain of massive links with random placements, axes and limits; its tip is the link
-    "tip"."""
+    """Chain of massive links with random placements, axes and limits; the link "tip" is its tip."""
     rng = np.random.default_rng(seed)
     builder = ModelBuilder("arm", floating_base=floating_base)
     builder.add_link("link_0", mass=1.0, inertia=0.01 * np.eye(3))
@@ -73,8 +72,10 @@ def make_arm():
 
 
 def blend_polyline(waypoints, fraction=0.4):
-    """A polyline, its corners rounded by quadratic Bezier curves over `fraction` of the shorter
-    edge."""
+    """Polyline with corners rounded by quadratic Bezier curves.
+
+    A curve covers `fraction` of the shorter edge.
+    """
     points = np.asarray(waypoints, dtype=float)
     edges = np.diff(points, axis=0)
     lengths = np.linalg.norm(edges, axis=1)

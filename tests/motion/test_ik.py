@@ -1,5 +1,4 @@
-"""Inverse kinematics against the closed form of the UR5, and by its own definition on other
-robots."""
+"""Inverse kinematics against the closed form of the UR5, and by its definition on other robots."""
 
 import numpy as np
 import pytest
@@ -25,7 +24,7 @@ def pose_error(X_WG, X_WE):
 
 
 def box_error(X_WG, X_WE, lower, upper, twist_axis):
-    """What is missing to the box, from the definition: R_GE = R_k(alpha) exp(phi)."""
+    """Distance to the box, from the definition R_GE = R_k(alpha) exp(phi)."""
     X = np.linalg.inv(X_WG) @ X_WE
     missing_p = X[:3, 3] - np.clip(X[:3, 3], lower[:3], upper[:3])
     k = twist_axis
@@ -45,7 +44,7 @@ def box_error(X_WG, X_WE, lower, upper, twist_axis):
 
 
 def apart(a, b):
-    """Largest difference of angles modulo whole turns."""
+    """Largest difference of angles modulo full turns."""
     return np.abs(np.remainder(a - b + np.pi, 2 * np.pi) - np.pi).max(axis=-1)
 
 
@@ -62,12 +61,12 @@ def test_the_ur5_has_all_its_closed_form_solutions(ur5, ur5_ik):
         result = solve(ur5, "tool0", X, rng.uniform(-3, 3, 6))
         gaps = np.array([[apart(q, s) for s in result.solutions] for q in exact])
         expected += len(exact)
-        found += int((gaps.min(axis=1) < 1e-2).sum())  # solutions closer than that count as one
+        found += int((gaps.min(axis=1) < 1e-2).sum())  # closer solutions count as one
         strays.extend(gaps.min(axis=0))
     assert expected > 1300
     assert found >= 0.995 * expected  # missed: a few whose basin no seed hit
-    # And nothing but those. Next to a singularity a pose error below the tolerance is a large error
-    # of angles.
+    # No other solutions are found. Near a singularity a pose error below the tolerance is a large
+    # error of angles.
     assert np.median(strays) < 1e-8
     assert np.mean(np.array(strays) > 1e-4) < 0.005
 
@@ -148,20 +147,20 @@ def test_out_of_reach_says_by_how_much(beyond):
 
 
 def test_too_near_says_by_how_much():
-    # Nothing closer to the shoulder than 0.6 - 0.4, with the elbow at its limit of 3 rad a little
-    # more.
+    # No point is closer to the shoulder than 0.6 - 0.4. With the elbow at its limit of 3 rad the
+    # least distance is slightly larger.
     least = np.sqrt(0.6**2 + 0.4**2 + 2 * 0.6 * 0.4 * np.cos(3.0))
     result = solve(shoulder_and_elbow(), "hand", pose((0.05, 0, 0)), **POSITION_ONLY)
     assert result.best_error[0] == pytest.approx(least - 0.05, abs=1e-6)
 
 
 def test_wrong_orientation_says_by_how_much():
-    # Two pitch joints behind a yaw never roll: half a turn of roll about the arm's own axis is out
-    # of reach by what the yaw cannot make up for.
+    # Two pitch joints behind a yaw never roll. A roll about the arm's own axis misses the target by
+    # the angle that the yaw cannot compensate.
     model = shoulder_and_elbow()
     result = solve(model, "hand", pose((0.5, 0, 0), rpy=(0.3, 0, 0)), **ORIENTATION_ONLY)
     assert len(result.solutions) == 0
-    # Rx(0.3) against Rz(a) Ry(b), least angle: minimized by brute force.
+    # Rx(0.3) against Rz(a) Ry(b): the least angle, minimized by brute force.
     a, b = np.meshgrid(np.linspace(-1, 1, 201), np.linspace(-1, 1, 201))
     made = Rotation.from_euler("ZY", np.column_stack([a.ravel(), b.ravel()]))
     least = (Rotation.from_euler("x", 0.3).inv() * made).magnitude().min()
@@ -202,7 +201,7 @@ def test_a_free_spin_leaves_the_axis_where_it_should_point(ur5, axis):
             # arccos near 1 loses half the digits.
             assert np.arccos(np.clip(E[axis, axis], -1, 1)) <= 3e-6
             spins.append(Rotation.from_matrix(E[:3, :3]).as_rotvec()[axis])
-    assert np.ptp(spins) > 3  # and it is used
+    assert np.ptp(spins) > 3  # the freedom is used
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -247,7 +246,7 @@ def test_of_turns_apart_the_nearest_within_limits_is_given(ur5):
     turned = q + 2 * np.pi * np.array([1, 0, 0, -1, 0, 0])
     nearest = solve(ur5, "tool0", X, turned + 0.05).solutions[0]
     np.testing.assert_allclose(nearest, turned, atol=1e-6)
-    # With that turn out of limits, the same configuration is given a turn before.
+    # If that turn is beyond the limits, the result is the same configuration one turn before.
     within = solve(ur5, "tool0", X, turned, upper=[5.5, 9, 9, 9, 9, 9]).solutions
     before = turned - 2 * np.pi * np.array([1, 0, 0, 0, 0, 0])
     assert np.abs(within - before).max(axis=1).min() < 1e-6
@@ -266,7 +265,7 @@ def test_only_the_columns_move(ur5):
     for q in result.solutions:
         np.testing.assert_array_equal(q[[0, 4]], reference[[0, 4]])
         assert max(pose_error(X, ur5.frame_pose(q, "tool0"))) <= 1.1e-6
-    # Narrower limits than the model's are kept as well.
+    # Limits narrower than the model's are kept, too.
     narrow = solve(
         ur5,
         "tool0",

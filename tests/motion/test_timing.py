@@ -1,5 +1,4 @@
-"""Time parameterization: closed forms, limits at every time, optimality, degenerate paths, end
-velocities."""
+"""Time parameterization: closed forms, limits, optimality, degenerate paths, end velocities."""
 
 from itertools import pairwise
 
@@ -34,7 +33,7 @@ def on_path(breaks, c, s):
 
 
 def distance_to_path(breaks, c, q):
-    """Of each row of q from the path, replaced by 200 chords per piece."""
+    """Distance of each row of q from the path, which is approximated by 200 chords per piece."""
     s = np.unique(np.concatenate([np.linspace(a, b, 201) for a, b in pairwise(breaks)]))
     points = on_path(breaks, c, s)
     start, chord = points[:-1], np.diff(points, axis=0)
@@ -51,7 +50,7 @@ def test_a_straight_segment_takes_exactly_the_time_of_the_trapezoid(seed):
     start, end = rng.uniform(-2, 2, (2, n))
     velocity, acceleration = 10 ** rng.uniform(-1, 1, (2, n))
     result = _engine.time_path(*straight(start, end), velocity, acceleration)
-    # Along the segment: the joint that is slowest in proportion decides on each.
+    # Along the segment, the joint that is proportionally slowest determines each limit.
     way = np.abs(end - start)
     v, a = (velocity / way).min(), (acceleration / way).min()
     expected = 1 / v + v / a if v * v / a < 1 else 2 / np.sqrt(a)
@@ -83,7 +82,7 @@ def test_a_straight_segment_between_given_velocities(seed):
     assert T.validate(tolerance=1e-9) == []
     np.testing.assert_allclose(T.velocity(0), speed * tangent, atol=1e-12)
     np.testing.assert_allclose(T.velocity(T.duration), end_speed * tangent, atol=1e-12)
-    # Up to the top speed, along, down: closed form.
+    # Acceleration to the top speed, constant speed, deceleration: closed form.
     a, top, length = 5.0 / np.abs(tangent).max(), 1.2, breaks[-1]
     coast = length - (top**2 - speed**2 + top**2 - end_speed**2) / (2 * a)
     assert coast > 0
@@ -115,7 +114,7 @@ def test_every_limit_is_kept_at_every_time_and_the_path_is_followed(seed, blend)
         T.position([0, T.duration]), on_path(breaks, c, breaks[[0, -1]]), atol=1e-12
     )
     np.testing.assert_allclose(T.velocity([0, T.duration]), 0, atol=1e-9)
-    # Chords of 200 per piece are this close to a parabola.
+    # A parabola deviates this much from 200 chords per piece.
     sagitta = np.max(np.linalg.norm(c[:, 2], axis=1) * (np.diff(breaks) / 200) ** 2)
     assert distance_to_path(breaks, c, T.position(t[:: len(t) // 100 + 1])).max() <= sagitta + 1e-9
 
@@ -130,17 +129,16 @@ def test_at_nearly_every_time_some_limit_is_reached(seed, blend):
     share = np.maximum(
         np.abs(T.velocity(t)) / velocity, np.abs(T.acceleration(t)) / acceleration
     ).max(axis=1)
-    # Bang-bang: exact where the path is straight; in the blends the grid costs up to a few per
-    # cent.
+    # Bang-bang: exact on straight segments. In the blends the grid costs up to a few per cent.
     assert np.mean(share > 0.99) > 0.9
     assert np.mean(share > 0.95) > 0.98
-    # And a thirty times finer grid gains little.
+    # A thirty times finer grid gains little.
     fine = split(breaks, c, 30)
     assert T.duration <= 1.005 * _engine.time_path(*fine, velocity, acceleration).duration
 
 
 def split(breaks, c, parts):
-    """The same path in more pieces."""
+    """Split the path into more pieces."""
     new_breaks, pieces = [breaks[0]], []
     for i in range(len(c)):
         h = (breaks[i + 1] - breaks[i]) / parts
@@ -194,7 +192,7 @@ def test_it_is_as_fast_as_toppra(blend):
         ours = _engine.time_path(breaks, c, velocity, acceleration)
         ratios.append(ours.duration / peer.compute_trajectory().duration)
     assert max(ratios) < 1.003
-    assert min(ratios) > 0.97  # much faster than the optimum would be a broken limit
+    assert min(ratios) > 0.97  # much faster than the optimum would mean a violated limit
 
 
 def test_it_stops_at_corners():
@@ -211,7 +209,8 @@ def test_it_turns_back_on_itself(blend):
     velocity, acceleration = np.array([1.0, 1]), np.array([2.0, 3])
     T = to_trajectory(_engine.time_path(breaks, c, velocity, acceleration), velocity, acceleration)
     assert T.validate(tolerance=1e-9) == []
-    # The blend turns half its cut short of the corner: there and back as two trapezoids.
+    # The blend turns around before the corner, by half of its cut: two trapezoids, forward and
+    # back.
     way = 1 - 0.4 / 2
     assert T.duration == pytest.approx(2 * (way / 1 + 1 / 2), rel=0.02)
 
@@ -233,7 +232,7 @@ def test_tiny_segments_and_repeated_points(tiny, blend):
         assert T.validate(tolerance=1e-6) == []
         np.testing.assert_allclose(T.position(T.duration), points[-1], atol=1e-10)
         assert T.duration < 20
-    # Pieces of the path that stand still are passed over.
+    # Pieces of constant position are skipped.
     breaks, c = straight(points[0], points[1])
     still = np.array([points[0], 0 * points[0], 0 * points[0]])
     moved = _engine.time_path([0, 1, 1 + breaks[1]], [still, c[0]], velocity, acceleration)
@@ -343,8 +342,8 @@ def test_a_brake_comes_to_rest_within_limits_and_straight_on(jerk):
 
 
 def test_a_brake_before_a_path_honours_a_start_velocity(blend):
-    # What the planner does with a velocity that the path does not leave along: brake, and round the
-    # corner on the way.
+    # As in the planner, for a velocity that is not along the path: brake, and round the corner
+    # meanwhile.
     q0, v0 = np.array([0.0, 0.0]), np.array([0.8, -0.3])
     velocity, acceleration = np.array([1.0, 1.0]), np.array([4.0, 4.0])
     breaks, c = _engine.brake(q0, v0, acceleration, fraction=0.5)

@@ -1,4 +1,4 @@
-"""Limited jerk: the moving average, what it keeps and what it costs."""
+"""Limited jerk: the moving average, its properties and its cost."""
 
 import numpy as np
 import pytest
@@ -39,14 +39,14 @@ def test_it_is_the_moving_average_and_keeps_every_limit(seed, blend):
         smooth.acceleration(before)[:-1], smooth.acceleration(smooth.breaks[1:-1]), atol=1e-6
     )
     np.testing.assert_allclose(smooth.acceleration([0, smooth.duration]), 0, atol=1e-6)
-    # It ends where the path ends, and is nowhere further from the sharp motion half a window
-    # earlier than it says.
+    # The motion ends at the path's end. It deviates from the sharp motion half a window earlier by
+    # at most the reported deviation.
     np.testing.assert_allclose(
         smooth.position([0, smooth.duration]), sharp.position([0, sharp.duration]), atol=1e-11
     )
     gap = np.abs(smooth.position(t) - sharp.position(t - window / 2)).max()
     assert gap <= result.deviation * (1 + 1e-6) + 1e-12
-    # The window is what the jerk of some joint asks for.
+    # The jerk limit of some joint determines the window.
     peak = np.abs(sharp.acceleration(np.linspace(0, sharp.duration, 20000))).max(axis=0)
     assert window == pytest.approx((2 * peak / jerk).max(), rel=1e-2)
 

@@ -1,5 +1,7 @@
-"""Caps of links' speeds on random robots of all joints: against velocities of the public
-kinematics, everywhere."""
+"""Speed limits of links on random robots with all joints.
+
+Speeds are compared with velocities of the public kinematics at many times.
+"""
 
 import numpy as np
 import pytest
@@ -17,8 +19,10 @@ KINDS = [
 
 
 def link_speeds(model, motion, columns, q_rest, link, count):
-    """(m,) speeds of the link's origin at so many times in each piece: v of planar joints is not
-    the rate of q."""
+    """(m,) speeds of the link's origin at `count` times in each piece.
+
+    The v of planar joints is not the rate of q.
+    """
     h = np.diff(motion.breaks)
     t = np.linspace(0, 1, count)[None, :] * h[:, None]
     c = motion.coefficients[:, None]
@@ -29,7 +33,7 @@ def link_speeds(model, motion, columns, q_rest, link, count):
     rate = (rates[..., None] * c).sum(axis=2).reshape(-1, len(columns))
     q = np.tile(q_rest, (len(position), 1))
     q[:, columns] = position
-    # Velocities by a step of the configuration, so that nothing of v is assumed.
+    # Velocities from a step of the configuration, so that nothing about v is assumed.
     step = 1e-6
     ahead = q.copy()
     ahead[:, columns] += step * rate
@@ -70,7 +74,7 @@ def test_random_robots_keep_the_cap_and_use_it(kinds, jerk, make_arm, blend):
         shares = []
         for link, cap in caps.items():
             speed = link_speeds(model, motion, columns, q_rest, link, 9)
-            # A step of 1e-6 errs by its curvature.
+            # A step of 1e-6 has an error from curvature.
             assert speed.max() <= cap * (1 + 1e-5), (seed, link)
             shares.append(speed.max() / cap)
         used.append(max(shares))

@@ -1,5 +1,7 @@
-"""Torque limits: a pendulum in closed form, random robots against the public inverse dynamics,
-reasons."""
+"""Torque limits: a pendulum in closed form, random robots, and reasons of failures.
+
+Torques of random robots are compared with the public inverse dynamics.
+"""
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ GRAVITY = 9.80665
 
 
 def pendulum(effort, mass=2.0, length=0.5, inertia=0.01, **joint):
-    """Swings about y, hanging down at q = 0."""
+    """Pendulum that swings about y, hanging down at q = 0."""
     builder = ModelBuilder("pendulum")
     builder.add_link("base")
     builder.add_link("bob", mass=mass, com=(0, 0, -length), inertia=inertia * np.eye(3))
@@ -39,9 +41,9 @@ def line(start, end):
 
 
 def torques_of_rates(model):
-    """Inverse dynamics of (q, dq/dt, d2q/dt2) of a robot whose floating base stays.
+    """Inverse dynamics of (q, dq/dt, d2q/dt2) of a robot whose floating base rests.
 
-    Of a first planar joint v = R^T dp and dv = R^T ddp - omega x v.
+    For a planar first joint v = R^T dp and dv = R^T ddp - omega x v.
     """
     base, first = (7, 6) if model.floating_base else (0, 0)
     planar = model.position_names[base].endswith("/x")
@@ -64,7 +66,7 @@ def torques_of_rates(model):
 def timed(
     model, path, velocity, acceleration, *, columns=None, q_rest=None, effort=None, **options
 ):
-    """The result and, when solved, its trajectory of all of q with the joint torques attached."""
+    """Result, and, if solved, the trajectory of all of q with the joint torques attached."""
     result = _engine.time_path(
         *path,
         velocity,
@@ -96,9 +98,9 @@ def timed(
 @pytest.mark.parametrize("effort", [10.5, 12.0, 30.0])
 @pytest.mark.parametrize("end", [0.4, 1.5, 3.0])
 def test_a_pendulum_swings_up_in_the_time_of_full_torque_and_full_brake(effort, end):
-    # Holding it level takes m g l = 9.8 N m. With torque limits alone the optimum is +effort, then
-    # -effort: omega^2 I / 2 = effort theta - V(theta) up to the switch, where the work done is what
-    # the end needs.
+    # Holding the pendulum level takes m g l = 9.8 N m. With torque limits alone the optimum is
+    # +effort, then -effort: omega^2 I / 2 = effort theta - V(theta) up to the switch. The switch is
+    # where the total work effort (2 switch - end) equals V(end).
     mass, length = 2.0, 0.5
     model = pendulum(effort, mass, length)
     inertia = 0.01 + mass * length**2
@@ -112,8 +114,8 @@ def test_a_pendulum_swings_up_in_the_time_of_full_torque_and_full_brake(effort, 
         work = effort * theta if theta < switch else effort * (2 * switch - theta)
         return np.sqrt(max(2 * (work - potential(theta)) / inertia, 1e-300))
 
-    # theta = switch u^2 and theta = end - (end - switch) u^2 take the square roots at the ends
-    # away.
+    # theta = switch u^2 and theta = end - (end - switch) u^2 remove the square-root singularities
+    # at the ends.
     up = quad(lambda u: 2 * switch * u / omega(switch * u * u), 0, 1)[0]
     down = quad(lambda u: 2 * (end - switch) * u / omega(end - (end - switch) * u * u), 0, 1)[0]
     result, T = timed(model, line([0], [end]), [INF], [INF])
@@ -149,8 +151,7 @@ def random_line_or_blend(rng, blend, model, columns):
 
 
 def margins(model, path, columns, q_rest, factor):
-    """Effort limits: `factor` times the greatest torque that holds the robot still along the path,
-    plus a little."""
+    """Effort limits: `factor` times the largest static torque along the path, plus 0.5."""
     breaks, c = path
     greatest = np.zeros(model.n_v)
     for i in range(len(c)):
@@ -195,7 +196,7 @@ def test_random_robots_keep_their_torques_at_every_time(seed, make_arm, blend):
     result, T = timed(
         model, path, velocity, acceleration, columns=columns, q_rest=q_rest, effort=effort
     )
-    if result.status == "static_torque":  # dry friction on top of gravity
+    if result.status == "static_torque":  # dry friction in addition to gravity
         assert friction > 0
         return
     assert T.validate() == []

@@ -1,9 +1,8 @@
-"""ur5_gripper is the UR5 with the two-finger gripper on its flange: its files are put together from
-theirs, here.
+"""Composes the files of ur5_gripper: the UR5 with the two-finger gripper on its flange.
 
-After a change to robots/ur5 or robots/gripper_2f, run this file to write robots/ur5_gripper again;
-a test compares. (Composed files are kept in the repository, rather than a xacro, so that any URDF
-reader can take the robot as it is.)
+After a change to robots/ur5 or robots/gripper_2f, run this file to write robots/ur5_gripper again.
+A test compares the files. The repository contains composed files instead of a xacro, so that any
+URDF reader can load the robot.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _NEVER = [
 
 
 def _body(robot: str, suffix: str) -> str:
-    """What stands inside <robot> of a robot's file."""
+    """Content of <robot> in a robot's file."""
     text = (ROBOTS / robot / f"{robot}.{suffix}").read_text()
     return re.fullmatch(r".*?<robot [^>]*>\n(.*)</robot>\n", text, re.DOTALL)[1]
 

@@ -10,15 +10,14 @@ __all__ = ["G", "floor", "on_the_floor", "placed"]
 
 
 def placed(robot, state):
-    """q of a free-flying robot in a named state, just on the floor."""
+    """Configuration of a free-flying robot in a named state, just touching the floor."""
     q = robot.configuration(state)
     q[2] -= floor().compile(robot).min_distance(q)[0]
     return q
 
 
 def on_the_floor(contacts):
-    """The force [N] that the floor exerts on all that stands on it, and the names of what touches
-    it."""
+    """Force [N] of the floor on all objects that touch it, and the names of these objects."""
     force, touching = np.zeros(3), set()
     for contact in contacts:
         others = {contact.A, contact.B} - {"floor"}

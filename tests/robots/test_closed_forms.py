@@ -1,5 +1,7 @@
-"""Robots that move as a formula says: carts with poles, a drone that hovers, a car that rolls and
-brakes, a ball."""
+"""Robots that move according to a formula.
+
+Carts with poles, a drone that hovers, a car that rolls and brakes, a ball.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from .on_floor import G, floor, on_the_floor, placed
 
 
 def period(times, x):
-    """Mean time [s] between upward crossings of zero, found by straight lines between samples."""
+    """Mean time [s] between upward zero crossings, linearly interpolated between samples."""
     k = np.flatnonzero((x[:-1] < 0) & (x[1:] >= 0))
     crossings = times[k] - x[k] * (times[k + 1] - times[k]) / (x[k + 1] - x[k])
     return np.diff(crossings).mean()
@@ -26,17 +28,17 @@ def test_a_hanging_cart_pole_swings_with_the_frequency_of_the_formula():
     robot = load_robot("cart_pole")
     cart, pole, half = 1.0, 0.1, 0.5
     # (M + m) x'' + m l theta'' = 0,  4/3 m l^2 theta'' + m l x'' + m g l theta = 0  (Barto et al.,
-    # linear, hanging).
+    # linearized, hanging).
     squared = pole * G * half / (4 / 3 * pole * half**2 - (pole * half) ** 2 / (cart + pole))
     simulation = Simulation(World(robot.with_friction(0).with_damping(0)))
     motion = simulation.rollout(simulation.state([0, np.pi + 0.01]), 10_000)
     assert motion.report.status == StepStatus.solved
-    # An amplitude of 0.01 rad makes it slower by 1/16 of its square, steps of 1 ms by (w dt)^2 /
-    # 24.
+    # An amplitude of 0.01 rad slows it down by 1/16 of the amplitude's square, steps of 1 ms by (w
+    # dt)^2 / 24.
     assert period(motion.times, motion.q[:, 1] - np.pi) == pytest.approx(
         2 * np.pi / squared**0.5, rel=1e-5
     )
-    # Nothing pushes it along the rail: the center of mass stays where it was.
+    # No force acts along the rail: the center of mass stays at its place.
     lever = pole * half / (cart + pole)
     where = motion.q[:, 0] + lever * np.sin(motion.q[:, 1])
     np.testing.assert_allclose(where, where[0], rtol=0, atol=1e-7)
@@ -68,12 +70,12 @@ def test_a_hanging_double_cart_pole_has_the_two_frequencies_of_the_formula():
     )
     K = np.diag([0, m * G * (half + length), m * G * half])
     squares, modes = eigh(K, M)
-    assert squares[0] == pytest.approx(0, abs=1e-9)  # the cart rolls on
+    assert squares[0] == pytest.approx(0, abs=1e-9)  # the cart rolls freely
     simulation = Simulation(World(robot))
     for square, mode in zip(squares[1:], modes.T[1:], strict=True):
         x, first, then = 0.003 * mode / np.abs(mode[1:]).max()
         motion = simulation.rollout(simulation.state([x, np.pi + first, then - first]), 5000)
-        # As above, and what the other mode gets of it.
+        # Tolerance as above, plus the contribution of the other mode.
         assert period(motion.times, motion.q[:, 1] - np.pi) == pytest.approx(
             2 * np.pi / square**0.5, rel=1e-4
         )
@@ -84,8 +86,8 @@ def test_an_upright_pole_stands_and_leaning_falls():
     simulation = Simulation(World(robot))
     assert simulation.rollout(simulation.state(), 1000).q[-1] == pytest.approx([0, 0], abs=0)
     fallen = simulation.rollout(simulation.state([0, 0.01]), 2000)
-    assert fallen.q[:, 1].max() > np.pi  # to +x, as the angle says
-    assert fallen.q[:, 0].min() < 0  # and the cart the other way
+    assert fallen.q[:, 1].max() > np.pi  # to +x, for a positive angle
+    assert fallen.q[:, 0].min() < 0  # and the cart to -x
 
 
 def test_a_drone_hovers_at_the_speed_of_its_readme_and_climbs_with_more():
@@ -101,7 +103,7 @@ def test_a_drone_hovers_at_the_speed_of_its_readme_and_climbs_with_more():
         motion = simulation.rollout(simulation.state(q), 500, Control(tau=tau))
         assert motion.report.status == StepStatus.solved
         climbed = motion.q[-1, 2] - q[2]
-        # Semi-implicit steps go a (t^2 + t dt) / 2.
+        # Semi-implicit steps move by a (t^2 + t dt) / 2.
         assert climbed == pytest.approx(max(factor - 1, 0) * G * 0.5 * (0.5 + 1e-3) / 2, abs=1e-9)
         force, _ = on_the_floor(simulation.linearize(motion.end, Control(tau=tau)).contacts)
         np.testing.assert_allclose(
@@ -110,7 +112,7 @@ def test_a_drone_hovers_at_the_speed_of_its_readme_and_climbs_with_more():
 
 
 def test_a_drone_turns_against_its_rotors():
-    """Nothing turns the whole: what rotors gain in spin the body gets the other way."""
+    """No external moment acts: the rotors' angular momentum is opposite to the body's."""
     robot = load_robot("drone", base="floating").with_gravity([0, 0, 0])
     simulation = Simulation(World(robot))
     tau = np.zeros(robot.n_v)
@@ -131,7 +133,7 @@ def car():
 
 
 def rolling(car, speed):
-    """Velocity of the car that rolls straight on."""
+    """Velocity of the car that rolls straight ahead."""
     v = np.zeros(car.n_v)
     v[0] = speed
     for i, name in enumerate(car.velocity_names):
@@ -166,7 +168,7 @@ def test_a_car_with_free_wheels_rolls_on(car):
     force, touching = on_the_floor(simulation.linearize(motion.end, hold).contacts)
     assert len(touching) == 4
     np.testing.assert_allclose(force, [0, 0, car.total_mass * G], rtol=0, atol=1e-6)
-    # The load is shared as the axles' distances say.
+    # The load is shared according to the distances of the axles.
     front = sum(
         c.force[2] for c in simulation.linearize(motion.end, hold).contacts if "front" in c.A + c.B
     )
@@ -185,8 +187,8 @@ def test_a_car_with_locked_wheels_slides_as_far_as_friction_lets_it(car):
     v[0] = speed
     motion = simulation.rollout(simulation.state(q, v), 700, Control(q_target=q))
     assert motion.report.status <= StepStatus.basic
-    # v^2 / (2 mu g), less half a step's way at first, as the velocity is new before the position
-    # is.
+    # v^2 / (2 mu g), minus half of the first step's displacement, as velocity is updated before
+    # position.
     assert motion.q[-1, 0] == pytest.approx(speed**2 / (2 * mu * G) - speed * 1e-3 / 2, rel=1e-4)
     assert np.abs(motion.q[-1, 1]) < 1e-9
     assert np.abs(motion.v[-1]).max() < 1e-6
@@ -216,7 +218,7 @@ def test_the_ball_falls_onto_the_catapult_and_is_thrown():
     simulation = Simulation(World(robot, floor(), motors=motors))
     q = robot.configuration("ready")
     x, z = (robot.position_names.index(f"ball_joint/{axis}") for axis in "xy")
-    # It falls freely until it meets the arm, on which it comes to lie.
+    # The ball falls freely until it touches the arm, and comes to rest on the arm.
     top = robot.frame_pose(q, "arm_3")[2, 3] + 0.025
     drop = 0.675 - 0.05 - top
     steps = int(1e3 * np.sqrt(2 * drop / G)) - 2
@@ -225,7 +227,7 @@ def test_the_ball_falls_onto_the_catapult_and_is_thrown():
     t = motion.times[steps]
     assert motion.q[steps, z] == pytest.approx(-G * t * (t + 1e-3) / 2, abs=1e-12)
     assert motion.q[-1, z] == pytest.approx(-drop, abs=0.005)
-    # Upright again, the arm takes it along: forwards and up.
+    # The arm returns to upright and throws the ball forward and up.
     thrown = simulation.rollout(
         motion.end, 300, Control(q_target=robot.configuration(dict.fromkeys(arm, 0.0)))
     )
@@ -242,20 +244,20 @@ def test_a_jump_worm_that_stretches_jumps():
     flat = simulation.rollout(
         simulation.state(), 500, Control(q_target=robot.configuration("flat"))
     )
-    # More points lie on the ground than a plane needs.
+    # The contact points with the ground are redundant, more than a plane needs.
     assert flat.report.status <= StepStatus.basic
-    # Its head lies on the ground already, and its tail, 25 mm above, sinks to it 0.7 m behind the
-    # head's end.
+    # The head already lies on the ground. The tail, 25 mm above, sinks to the ground 0.7 m behind
+    # the head's end.
     assert flat.q[-1, 2] == pytest.approx(np.arctan2(0.025, 0.7), abs=1e-5)
     np.testing.assert_allclose(flat.q[-1, 3:], 0, rtol=0, atol=1e-2)
-    dt = 1e-4  # it stretches at 36 rad/s, and steps are right to first order
+    dt = 1e-4  # it stretches at 36 rad/s, and steps are accurate to first order
     fine = Simulation(World(robot, floor(), motors=dict.fromkeys(body, Motor(200, 5))), dt=dt)
     jump = fine.rollout(fine.state(ready), 2500, Control(q_target=robot.configuration("flat")))
     assert jump.report.status not in (StepStatus.relaxed, StepStatus.inconsistent)
     world = floor().compile(robot)
     heights = np.array([world.min_distance(q)[0] for q in jump.q])
     assert heights[-1] > 0.2
-    # In the air its center of mass goes as a thrown stone's.
+    # In the air its center of mass is in free fall.
     flies = np.flatnonzero(heights > 0.01)
     np.testing.assert_array_equal(np.diff(flies), 1)
     z = np.array([robot.center_of_mass(q)[2] for q in jump.q[flies]])

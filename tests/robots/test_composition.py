@@ -1,4 +1,4 @@
-"""ur5_gripper is what its two parts are."""
+"""The robot ur5_gripper equals its two parts."""
 
 from __future__ import annotations
 

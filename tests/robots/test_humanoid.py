@@ -1,5 +1,4 @@
-"""The humanoid's segments are those of the anthropometric table, whatever its joints are made
-of."""
+"""Segments of the humanoid are those of the anthropometric table."""
 
 from __future__ import annotations
 
@@ -9,9 +8,9 @@ import pytest
 from robosim import load_robot
 
 MASS, STATURE = 73.0, 1.741
-# de Leva (1996), table 4, men: share of the mass, length [m], center as a share of the length from
-# the upper end (of the foot from the heel), radii of gyration as shares of it, about x, y and z as
-# the humanoid stands; and its links.
+# de Leva (1996), table 4, men: fraction of the mass, length [m], center as a fraction of the length
+# from the upper end (of the foot from the heel), radii of gyration as fractions of the length,
+# about x, y and z as the humanoid stands, and the segment's links.
 TABLE = {
     "lower trunk": (0.1117, 0.1457, 0.6115, (0.615, 0.551, 0.587), ["pelvis"]),
     "middle trunk": (
@@ -44,7 +43,7 @@ def robot():
 
 
 def composite(robot, names):
-    """Mass, center in the root's frame and inertia about it of some links at zero."""
+    """Mass, center in the root's frame, and inertia about the center, of some links at zero."""
     poses = robot.link_poses(np.zeros(robot.n_q))
     links = [link for link in robot.links if link.name in names]
     assert len(links) == len(names)
@@ -90,7 +89,7 @@ def test_it_is_as_tall_as_the_table_says(robot):
 
 
 def extent(collider):
-    """How far a ball or a box that is not turned reaches down and up."""
+    """Lower and upper end of a ball or of an unrotated box, relative to its center."""
     half = collider.shape.radius if collider.link == "head" else collider.shape.size[2] / 2
     return -half, half
 

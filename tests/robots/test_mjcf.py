@@ -1,4 +1,4 @@
-"""The benchmarks' MJCF writer: MuJoCo reads from it the dynamics that we have."""
+"""The benchmarks' MJCF writer: MuJoCo computes robosim's dynamics from its files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from robosim.world import World
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "harness" / "mjcf.py"
 ROUNDING = (
-    # Relative: of the inertias of trees of some ten bodies, which MuJoCo keeps in principal axes.
+    # Relative error of inertias of trees of about ten bodies, which MuJoCo stores in principal
+    # axes.
     1e-11
 )
 
@@ -35,15 +36,17 @@ def mujoco():
 def harness():
     spec = importlib.util.spec_from_file_location("mjcf", FILE)
     module = importlib.util.module_from_spec(spec)
-    sys.modules["mjcf"] = module  # dataclasses look their module up
+    sys.modules["mjcf"] = module  # dataclasses look up their module
     spec.loader.exec_module(module)
     yield module
     del sys.modules["mjcf"]
 
 
 def mixed():
-    """Every joint that both have, welded links, springs, damping, rotors, and inertias in any
-    axes."""
+    """Every joint that both libraries have, with inertias in any axes.
+
+    The model also has welded links, springs, damping and rotors.
+    """
     builder = ModelBuilder("mixed")
     builder.add_link("ground")
     inertia = np.array([[0.03, 0.004, -0.002], [0.004, 0.05, 0.003], [-0.002, 0.003, 0.04]])
@@ -116,10 +119,12 @@ def test_mass_matrix_and_nonlinear_effects_are_the_same(matched):
 
 
 def test_forces_of_joints_accelerate_both_alike(matched, mujoco):
-    """Damping, springs and armature included, which are none of the mass matrix and the nonlinear
-    effects."""
+    """Damping, springs and armature are included.
+
+    They are part of neither the mass matrix nor the nonlinear effects.
+    """
     model, peer = matched.model, copy.copy(matched.peer)
-    assert not model.friction.any()  # a smooth law here, a constraint there
+    assert not model.friction.any()  # a smooth law in robosim, a constraint in MuJoCo
     flags = mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
     peer.opt.disableflags |= int(flags)
     data = mujoco.MjData(peer)
@@ -134,7 +139,7 @@ def test_forces_of_joints_accelerate_both_alike(matched, mujoco):
 
 
 def test_velocities_move_both_alike(matched, mujoco):
-    """To second order in the time, as one moves along curves where the other goes straight."""
+    """Motions agree to second order in time, as one moves along a curve and one straight."""
     dt = 1e-5
     for q, v, _ in states(matched.model):
         moved = matched.position(q)
@@ -162,8 +167,10 @@ def test_limits_are_the_same(matched):
 
 
 def test_the_same_may_touch(matched, mujoco):
-    """Colliders that are made balls of 100 m all meet: contacts are between the bodies that may
-    touch."""
+    """Colliders are replaced by balls of 100 m, so that all overlap.
+
+    Contacts then occur exactly between the bodies that may touch.
+    """
     model, peer = matched.model, copy.copy(matched.peer)
     scene = Scene("floor")
     scene.add_half_space("floor")
@@ -173,7 +180,7 @@ def test_the_same_may_touch(matched, mujoco):
     peer.geom_type[balls] = mujoco.mjtGeom.mjGEOM_SPHERE
     peer.geom_size[balls, 0] = peer.geom_rbound[balls] = 100.0
     peer.geom_aabb[balls] = [0, 0, 0, 100, 100, 100]
-    # Its boxes are those of before.
+    # The bounding boxes are still those of the original colliders.
     peer.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
     data = mujoco.MjData(peer)
     data.qpos[:] = matched.position(model.neutral())

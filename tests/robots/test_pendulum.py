@@ -1,5 +1,7 @@
-"""The benchmarks' pendulum of n links, against what is known of rods, double pendulums and hanging
-chains."""
+"""The benchmarks' pendulum of n links.
+
+Compared with closed forms of rods, double pendulums and hanging chains.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,10 @@ def pendulum():
 
 
 def stiffness(model):
-    """(n, n) of gravity about the hanging state, by differences of a gradient that is a sum of
-    sines."""
+    """(n, n) stiffness of gravity at the hanging state.
+
+    Computed by differences of a gradient that is a sum of sines.
+    """
     step = 1e-4
     rows = np.eye(model.n_v) * step
     return np.array([model.gravity(row) - model.gravity(-row) for row in rows]) / (2 * np.sin(step))
@@ -41,7 +45,8 @@ def test_inertia_and_gravity_are_those_of_thin_rods(pendulum, n):
     model = pendulum(n, length=length, mass=mass)
     assert model.total_mass == pytest.approx(mass, rel=1e-14)
     rod, share = length / n, mass / n
-    # In the angles from the vertical each rod swings about its end and is carried by those above.
+    # In terms of angles from the vertical, each rod swings about its end and is carried by the rods
+    # above.
     below = n - 1 - np.maximum.outer(np.arange(n), np.arange(n))
     M = share * rod**2 * (below + 1 / 2 - np.eye(n) / 6)
     K = share * G * rod * np.diag(np.arange(n)[::-1] + 1 / 2)
@@ -59,8 +64,10 @@ def test_one_link_swings_as_a_rod_does(pendulum):
 
 
 def test_many_links_swing_as_a_hanging_chain_does(pendulum):
-    """D. Bernoulli's chain: J0(2 w sqrt(L / g)) = 0; rods come near it with the square of their
-    length."""
+    """Hanging chain (D. Bernoulli): J0(2 w sqrt(L / g)) = 0.
+
+    The error of rods decreases with the square of their length.
+    """
     length, errors = 2.0, []
     chain = jn_zeros(0, 3) / 2 * np.sqrt(G / length)
     for n in (20, 40):
@@ -82,7 +89,7 @@ def test_it_swings_in_its_plane_and_keeps_its_energy(pendulum):
         model.kinetic_energy(*x) + model.potential_energy(x[0])
         for x in zip(motion.q, motion.v, strict=True)
     ]
-    # Steps are right to first order: some 1e-4 of what swings.
+    # Steps are accurate to first order: about 1e-4 of the swinging energy.
     assert np.ptp(energy) < 1e-3 * (np.max(energy) - model.potential_energy(np.zeros(5)))
 
 

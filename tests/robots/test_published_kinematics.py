@@ -1,5 +1,7 @@
-"""Forward kinematics of the bundled arms against the Denavit-Hartenberg tables that their makers
-publish, and of the quadruped against its maker's description."""
+"""Forward kinematics of bundled robots against their makers' publications.
+
+Arms are compared with Denavit-Hartenberg tables, the quadruped with its maker's description.
+"""
 
 from __future__ import annotations
 
@@ -98,8 +100,10 @@ def test_panda_flange_is_the_published_product():
 
 @pytest.mark.parametrize("name", UR)
 def test_ur_frames_are_those_of_ros(name):
-    """REP 199's base_link is the controller's base turned by pi; flange has x out; names as in
-    ur_description."""
+    """REP 199's base_link is the controller's base rotated by pi; the flange's x points out.
+
+    Names are those of ur_description.
+    """
     model = load_robot(name)
     assert model.joint_names == (
         "shoulder_pan_joint",
@@ -139,8 +143,10 @@ def test_published_limits():
 
 
 def test_the_quadruped_moves_as_its_maker_describes_it():
-    """The A1's URDF of the PyPI package example-robot-data, an older one with heavier legs: names,
-    feet and limits."""
+    """The A1's URDF of the PyPI package example-robot-data: names, feet and limits.
+
+    It is an older one with heavier legs.
+    """
     try:
         files = metadata.distribution("example-robot-data")
     except metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Battery over every folder of robots/: a new robot is tested by being there."""
+"""Tests for every folder of robots/: an additional robot is tested without changes here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def capsule(radius, length):
     return np.pi * radius**2 * length + 4 / 3 * np.pi * radius**3
 
 
-# Masses [kg] as published, or as designed for the gripper: of the links that move, and of the base
+# Masses [kg] as published, or as designed for the gripper: of the moving links, and of the base
 # where it is stated.
 PUBLISHED_MASS = {
     "ur5": 4.0 + 3.7 + 8.393 + 2.33 + 1.219 + 1.219 + 0.1879,
@@ -52,8 +52,10 @@ def robot(request):
 
 
 def driven(robot):
-    """(n_v,) which coordinates have a motor: those of the groups. The rest swings, rolls or
-    flies."""
+    """(n_v,) true for coordinates with a motor, which are those of the groups.
+
+    The other coordinates swing, roll or fly.
+    """
     joints = {joint for group in robot.groups.values() for joint in group.joints}
     return np.array([name in joints for name in robot.velocity_names])
 
@@ -68,7 +70,7 @@ def test_the_shipped_robots_are_there_and_complete(name):
     }
     for file in (f"{name}.srdf", "joint_limits.yaml"):
         assert (ROBOTS / name / file).is_file()
-    # A motor has limits; only what turns without end has no end.
+    # A motor has limits; only continuous joints have no position limits.
     motors, limits = driven(robot), robot.limits
     assert motors.any()
     for values in (limits.velocity, limits.acceleration, limits.effort):
@@ -112,7 +114,8 @@ def test_limits_are_in_order_and_their_source_is_known(robot):
     assert (limits.lower < limits.upper).all()
     assert min(limits.velocity.min(), limits.acceleration.min(), limits.effort.min()) > 0
     if (ROBOTS / robot.name / "joint_limits.yaml").is_file():
-        # The file, and of which joints where it has not all: then all that have a motor.
+        # The file, and the joints that it covers if it does not cover all: then all joints with a
+        # motor.
         source, _, joints = limits.acceleration_source.partition(" for ")
         assert source.endswith("joint_limits.yaml")
         motors = driven(robot)
@@ -145,18 +148,19 @@ def test_masses_and_inertias(robot):
         if link.mass > 0:
             a, b, c = np.linalg.eigvalsh(link.inertia)
             assert a > 0, link.name
-            # What a rigid body can have; six printed digits may break it by as much.
+            # Condition for the inertia of a rigid body; six printed digits may violate it by this
+            # much.
             assert c <= (a + b) * (1 + 1e-5), link.name
-            # Radii of gyration of a link of this size: nothing in grams or millimeters.
+            # Radii of gyration of a link of this size: a unit of grams or millimeters would be
+            # noticed.
             assert 1e-3 < np.sqrt(a / link.mass) < 0.5, link.name
 
 
 def test_gravity_can_be_held(robot):
-    """At rest in any configuration, its base held, no motor needs more than its torque; a wrong
-    unit would.
+    """At rest with a fixed base, no motor exceeds its torque limit in any configuration.
 
-    What has no motor falls. That legs carry the robot that they stand under is tested by letting it
-    stand.
+    A wrong unit would exceed it. Joints without a motor fall. Other tests let robots stand on their
+    legs.
     """
     motors = driven(robot)
     rng = np.random.default_rng(0)
@@ -168,8 +172,10 @@ def test_gravity_can_be_held(robot):
 
 
 def test_unchecked_pairs_are_next_to_each_other_or_never_meet(robot):
-    """`Never` in the SRDF is put to the test; of `Adjacent` links one is the nearest above the
-    other with a shape."""
+    """`Never` pairs of the SRDF are sampled; of `Adjacent` links one is above the other.
+
+    It is the nearest link above that has a shape.
+    """
     from robosim import _engine
 
     body = {frame.name: frame.body for frame in robot._engine.frames}

@@ -1,5 +1,4 @@
-"""The UR5's colliders of primitives against the surface of the real arm, where a mesh of it is at
-hand."""
+"""The UR5's primitive colliders against a mesh of the real arm's surface, if one is installed."""
 
 from __future__ import annotations
 
@@ -28,8 +27,10 @@ pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data/ur5_mb
 
 @pytest.fixture(scope="module")
 def placements():
-    """Pose of each link of ours in that link of the older description with the meshes: both
-    stretched out at zero."""
+    """Pose of each link in the corresponding link of the older description with meshes.
+
+    Both arms are stretched out at zero.
+    """
     ours = load_robot("ur5")
     real = load_robot(
         DATA / "ur5.urdf",
@@ -51,7 +52,7 @@ def test_colliders_cover_the_mesh_closely(link, placements):
     model, X_LM = placements
     mesh = load_mesh(DATA / "meshes" / "ur5" / "collision" / f"{MESHES[link][1]}.stl")
     rng = np.random.default_rng(0)
-    # Points spread evenly over the surface.
+    # Points distributed uniformly over the surface.
     a, b, c = mesh.triangles.transpose(1, 0, 2)
     area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
     chosen = rng.choice(len(a), 800, p=area / area.sum())
@@ -70,7 +71,7 @@ def test_colliders_cover_the_mesh_closely(link, placements):
         outside.append(
             min(signed_distance(speck, X, shape, X_LC).distance for shape, X_LC in colliders)
         )
-    # Nothing of the arm sticks out by a centimeter, and by nature of a stand-off most of it lies
-    # just inside.
+    # No part of the arm sticks out by a centimeter. Because of the stand-off, most of the surface
+    # lies slightly inside.
     assert max(outside) < 0.010
     assert np.mean(outside) > -0.012

@@ -1,5 +1,7 @@
-"""Robots with legs stand on their feet: motors hold a posture, and the ground carries just what
-they weigh."""
+"""Robots with legs stand on their feet.
+
+Motors hold a posture, and the ground carries exactly their weight.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from robosim.world import Motor, World
 
 from .on_floor import G, floor, on_the_floor, placed
 
-# Robot and posture, its feet, and gains of its motors: stiff for what they carry.
+# Robot and posture, its feet, and gains of its motors, which are stiff for the weight that they
+# carry.
 STANDING = {
     "quadruped": ("standing", {f"{leg}_foot/0" for leg in ("FR", "FL", "RR", "RL")}, (400, 20)),
     "quadruped, low": (
@@ -41,14 +44,14 @@ def test_motors_hold_it_on_its_feet_and_the_ground_carries_its_weight(case):
     details = simulation.linearize(motion.end, hold)
     force, touching = on_the_floor(details.contacts)
     assert touching == feet
-    # At rest after two seconds, but for what a stiff spring and its damper have left of the first
-    # settling.
+    # At rest after two seconds, except for what a stiff spring and its damper have left of the
+    # initial settling.
     assert np.abs(motion.v[-1]).max() < 1e-6
     np.testing.assert_allclose(
         force, [0, 0, robot.total_mass * G], rtol=0, atol=1e-5 * robot.total_mass * G
     )
-    # It stands where it was put: no joint gives way by 0.05 rad, and its trunk sinks and tilts as
-    # little.
+    # The robot keeps its posture: no joint yields by 0.05 rad, and its trunk sinks and tilts by no
+    # more.
     np.testing.assert_allclose(motion.q[-1], q, rtol=0, atol=0.05)
     # No motor is at its limit.
     limits = dict(zip(robot.velocity_names, robot.limits.effort, strict=True))
@@ -67,8 +70,7 @@ def test_without_motors_it_falls_and_comes_to_lie_on_the_floor(name):
     motion = simulation.rollout(simulation.state(q, v), 2000)
     assert motion.report.status != StepStatus.inconsistent
     assert motion.q[-1, 2] < 0.5 * q[2]
-    # Nothing of it is ever in the floor by more than half of what it falls in a step at that
-    # height, 10 mm.
+    # No part penetrates the floor by more than 10 mm, half of the fall in a step at that height.
     world = floor().compile(robot)
     assert min(world.distances(q).min() for q in motion.q[::50]) > -0.01
 
@@ -81,14 +83,15 @@ def test_half_cheetah_stands_on_the_springs_that_its_readme_gives():
     assert not plain.armature.any()
     robot = plain.with_stiffness(stiffness).with_armature(dict.fromkeys(stiffness, 0.1))
     simulation = Simulation(World(robot, floor()))
-    motion = simulation.rollout(simulation.state(), 10_000)  # it rocks for long
-    # Across its plane there is nothing for friction to do.
+    motion = simulation.rollout(simulation.state(), 10_000)  # it rocks for a long time
+    # Across its plane friction has no effect.
     assert motion.report.status <= StepStatus.basic
     force, touching = on_the_floor(simulation.linearize(motion.end).contacts)
     assert touching == {"bfoot/0", "ffoot/0"}
     assert np.abs(motion.v[-1]).max() < 1e-5
     np.testing.assert_allclose(force, [0, 0, 14 * G], rtol=0, atol=1e-5 * 14 * G)
-    # Without them it sinks until its legs are bent as far as they go: they have only damping.
+    # Without springs the legs have only damping, and the robot sinks until they are bent to their
+    # limits.
     limp = Simulation(World(plain, floor()))
     motion = limp.rollout(limp.state(), 4000)
     assert motion.q[-1, 1] < -0.3

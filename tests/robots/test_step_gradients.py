@@ -13,8 +13,10 @@ from .on_floor import floor
 
 
 def standing(name, posture, gains, solver, askew=0.0):
-    """Held on its feet, after it has settled: all of them stick. `askew`: how far joints are off
-    the posture [rad]."""
+    """Robot on its feet after settling, with motors; all feet stick.
+
+    `askew` is the deviation of joints from the posture [rad].
+    """
     robot = load_robot(name, base="floating")
     group = next(state.group for state in robot.named_states if state.name == posture)
     joints = robot.groups[group].joints
@@ -29,7 +31,7 @@ def standing(name, posture, gains, solver, askew=0.0):
 
 
 def jumping_worm(solver):
-    """As it pushes itself off."""
+    """Worm during its push-off."""
     robot = load_robot("jump_worm")
     motors = dict.fromkeys(robot.groups["body"].joints, Motor(200, 5))
     simulation = Simulation(World(robot, floor(), motors=motors), solver=solver)
@@ -39,9 +41,9 @@ def jumping_worm(solver):
     return simulation, simulation.rollout(simulation.state(start), 20, control).end, control
 
 
-# No joint at a limit, and no symmetry by which rows depend on each other just there: the shins of
-# an ant that stands straight meet in a point, so that what its feet must do has rank 11 instead of
-# 12. A step has kinks there.
+# No joint is at a limit, and no symmetry makes rows linearly dependent at this state only. If an
+# ant stands straight, the lines of its shins intersect in a point, so that the conditions on its
+# feet have rank 11 instead of 12. A step has kinks at such a state.
 WORLDS = {
     "quadruped stands": lambda solver: standing("quadruped", "standing", (400, 20), solver),
     "ant stands askew": lambda solver: standing("ant", "standing", (50, 5), solver, askew=0.15),
@@ -72,7 +74,7 @@ def test_they_are_those_of_the_step_that_is_taken(world, solver):
             way = [np.zeros(model.n_v)] * 3
             way[which] = direction * step
             forward, back = loss(*way), loss(*(-x for x in way))
-            # Rounding of the differences, and what is curved in them.
+            # Rounding and curvature errors of the differences.
             scale = np.abs(along).max() * np.abs(direction).sum()
             assert (forward - back) / (2 * step) == pytest.approx(
                 along @ direction, abs=1e-5 * scale + 1e-9

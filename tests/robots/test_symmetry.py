@@ -1,5 +1,4 @@
-"""Robots whose left mirrors their right: moved as mirror images they have the same energies and
-distances."""
+"""Robots with mirror symmetry: mirrored states have equal energies and distances."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from robosim import load_robot
 
 from .on_floor import floor
 
-# What the mirror at the x-z plane makes of parts of names.
+# Parts of names that the mirror at the x-z plane swaps.
 SWAPS = {
     "quadruped": {"FL": "FR", "RL": "RR"},
     "ant": {"_1": "_4", "_2": "_3"},
@@ -20,7 +19,7 @@ SWAPS = {
 }
 MIRROR = np.array(
     [1.0, -1.0, 1.0]
-)  # of a position or a velocity; an axis of turning is mirrored and turned about
+)  # of a position or a velocity; an axis of rotation also changes its sign
 
 
 def partner(name, swaps):
@@ -32,10 +31,9 @@ def partner(name, swaps):
 
 
 def mirrored_joints(robot, swaps):
-    """For each joint with a coordinate the index of its partner, and the sign that its angle
-    takes."""
+    """Index of the partner and sign of the angle for each joint with a coordinate."""
     joints = {joint.name: joint for joint in robot.joints}
-    names = [name for name in robot.joint_names if name in joints]  # without the free base
+    names = [name for name in robot.joint_names if name in joints]  # without the floating base
     images = [joints[partner(name, swaps)] for name in names]
     signs = [
         -joints[name].axis * MIRROR @ image.axis for name, image in zip(names, images, strict=True)
@@ -50,7 +48,7 @@ def robot(request):
 
 
 def image_of(robot, q, v):
-    """The mirror image of a state of a free-flying robot."""
+    """Mirror image of a state of a free-flying robot."""
     order, signs = mirrored_joints(robot, SWAPS[robot.name])
     q_image, v_image = q.copy(), v.copy()
     q_image[:7] *= [1, -1, 1, -1, 1, -1, 1]
@@ -71,7 +69,7 @@ def test_energies_and_distances_are_those_of_the_mirror_image(robot):
         q = np.concatenate([rng.normal(size=3), turn / np.linalg.norm(turn), joints])
         v = rng.normal(size=robot.n_v)
         q_image, v_image = image_of(robot, q, v)
-        # Nine printed digits of masses and inertias, alike on both sides: the rest is rounding.
+        # Masses and inertias have nine printed digits, equal on both sides: the rest is rounding.
         assert robot.kinetic_energy(q_image, v_image) == pytest.approx(
             robot.kinetic_energy(q, v), rel=1e-12
         )
@@ -96,5 +94,5 @@ def test_postures_are_their_own_mirror_images(robot):
     for state in robot.named_states:
         q = robot.configuration(f"{state.group}/{state.name}")
         q_image, _ = image_of(robot, q, np.zeros(robot.n_v))
-        if state.name != "left":  # the car's wheels, turned
+        if state.name != "left":  # the car's wheels, steered
             np.testing.assert_array_equal(q_image, q, err_msg=state.name)

@@ -1,5 +1,7 @@
-"""Events on the time line: they follow what is done with the motion, through files and pickles; bad
-ones are named."""
+"""Events on the time line: they follow edits of the motion, through files and pickles.
+
+Invalid events are named.
+"""
 
 import pickle
 
@@ -39,7 +41,7 @@ def test_they_follow_the_motion():
     assert [e.time for e in twice.events] == [0.5, 2.5, 6.5, 8.5]
     assert moved.reorder(["a"]).events == moved.events
     assert moved.replace(seed=3).events == moved.events
-    for factor in (0.1, 1 / 3, 7.7):  # the end stays the end, whatever is rounded
+    for factor in (0.1, 1 / 3, 7.7):  # the end stays the end despite rounding
         ends = motion(Event(3.0, "detach", "box")).scale(factor)
         assert ends.events[0].time == ends.duration
         thrice = ends.concatenate(ends.reverse(), ends)

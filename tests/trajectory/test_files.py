@@ -1,4 +1,4 @@
-"""Files: exact round trips, atomic writes, and a clear refusal of everything else."""
+"""Files: exact round trips, atomic writes, and clear refusals of everything else."""
 
 import contextlib
 import io
@@ -24,7 +24,7 @@ names = st.lists(name, min_size=1, max_size=3, unique=True)
 
 @st.composite
 def trajectories(draw):
-    """One piece of arbitrary numbers, or several that meet, with arbitrary names and provenance."""
+    """One piece of arbitrary numbers, or several continuous ones, with arbitrary metadata."""
     position_names = draw(names)
     n = len(position_names)
     if draw(st.booleans()):
@@ -105,7 +105,7 @@ def test_csv_gives_back_the_same_to_the_last_digits(tmp_path_factory, T):
     L = Trajectory.load(path)
     np.testing.assert_array_equal(L.breaks, T.breaks)
     np.testing.assert_array_equal(L.coefficients[:, :3], T.coefficients[:, :3])
-    # c_j is written as its derivative j! c_j and divided again: one rounding each way.
+    # c_j is written as its derivative j! c_j and divided again: one rounding each.
     np.testing.assert_allclose(L.coefficients, T.coefficients, rtol=5e-16)
     assert header(L) == header(T)
 

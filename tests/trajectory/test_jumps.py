@@ -1,5 +1,7 @@
-"""Jumps of the acceleration: told by `acceleration_jumps`, infinite in `jerk`, and beyond every
-limit of it."""
+"""Jumps of the acceleration: `acceleration_jumps` lists them, and `jerk` is infinite.
+
+A jump violates every limit of the jerk.
+"""
 
 import numpy as np
 import pytest
@@ -10,7 +12,10 @@ from robosim.trajectory import Trajectory, TrajectoryLimits
 
 
 def bang_bang():
-    """One second up at 2, one second down: from rest to rest. The second position stays."""
+    """One second up at 2, one second down: from rest to rest.
+
+    The second position stays constant.
+    """
     c = np.zeros((2, 6, 2))
     c[0, 2, 0] = 1.0
     c[1, :3, 0] = 1.0, 2.0, -1.0
@@ -48,8 +53,10 @@ def test_what_moves_at_an_end_does_not_jump_there():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_splines_and_quintics(seed):
-    """Cubic splines jump at their ends alone, quintics with given accelerations nowhere, cubics at
-    every knot."""
+    """Cubic splines jump only at their ends, cubics at every knot.
+
+    Quintics with given accelerations have no jumps.
+    """
     rng = np.random.default_rng(seed)
     t = np.concatenate([[0], np.cumsum(rng.uniform(0.1, 2, 8))])
     q, v, a = rng.normal(size=(3, 9, 3))

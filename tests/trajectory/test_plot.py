@@ -1,4 +1,4 @@
-"""The picture shows what it says: curves, limits, names."""
+"""The plot shows curves, limits and names."""
 
 import subprocess
 

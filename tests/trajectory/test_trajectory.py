@@ -14,7 +14,10 @@ NAMES = ("a", "b", "c")
 
 
 def random_trajectory(seed, *, pieces=7, n=3, quintic=True, **fields):
-    """Random knots with jumps in nothing but, for cubic pieces, the acceleration."""
+    """Trajectory with random knots.
+
+    Only the acceleration of cubic pieces has jumps.
+    """
     rng = np.random.default_rng(seed)
     t = np.concatenate([[0.0], np.cumsum(rng.uniform(0.05, 1.0, pieces))])
     knots = rng.normal(size=(3, pieces + 1, n))
@@ -47,8 +50,8 @@ def ridders(f, t, h=0.02, order=8):
 def test_each_derivative_is_the_derivative_of_the_one_below(seed, quintic):
     T = random_trajectory(seed, quintic=quintic)
     chain = [T.position, T.velocity, T.acceleration, T.jerk]
-    # Inside the pieces: there the functions are polynomials, for which the extrapolation is exact
-    # to rounding / h.
+    # Inside the pieces the functions are polynomials, for which the extrapolation is exact to
+    # rounding / h.
     for start, end in zip(T.breaks[:-1], T.breaks[1:], strict=True):
         middle, h = 0.5 * (start + end), 0.4 * (end - start)
         for below, above in pairwise(chain):
@@ -142,7 +145,7 @@ def test_a_slice_is_the_same_motion(seed, start, length):
     part = T.slice(t0, t1)
     assert part.duration == pytest.approx(t1 - t0, rel=1e-14)
     t = np.linspace(0, part.duration, 101)[1:-1]
-    # Knots within rounding of a sample could fall on the other side of it, where only the jerk
+    # A knot within rounding of a sample may be on either side of the sample, where only the jerk
     # differs.
     np.testing.assert_allclose(part.position(t), T.position(t + t0), atol=1e-9)
     np.testing.assert_allclose(part.velocity(t), T.velocity(t + t0), atol=1e-7)

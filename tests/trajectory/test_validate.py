@@ -1,4 +1,4 @@
-"""Limits are checked at every time, not at samples."""
+"""Limits are checked at all times, not at samples."""
 
 import numpy as np
 import pytest
@@ -15,8 +15,7 @@ from robosim.trajectory.polynomial import extreme_times
 def test_extreme_times_hold_every_extremum_of_random_polynomials(seed):
     rng = np.random.default_rng(seed)
     degree = rng.integers(1, 6)
-    # Roots of the derivative placed inside, outside and on top of each other; leading coefficients
-    # may vanish.
+    # Roots of the derivative inside, outside and coincident; leading coefficients may vanish.
     c = rng.normal(size=(4, degree + 1, 3)) * 10.0 ** rng.integers(-3, 4, size=(4, degree + 1, 3))
     c[rng.uniform(size=c.shape) < 0.2] = 0
     h = 10.0 ** rng.uniform(-3, 2, size=4)
@@ -46,8 +45,8 @@ def test_a_peak_between_samples_is_found_with_its_time():
     assert violation.time == pytest.approx(1.0, abs=1e-6)
     assert violation.value == pytest.approx(peak, rel=1e-12)
     assert "velocity of a is 0.9375 at 1 s, above its limit" in str(violation)
-    # Acceleration peaks at (3 - sqrt 3) / 6 of the way, at 10 / sqrt(3) d / T^2; jerk at the ends,
-    # at 60 d / T^3.
+    # Acceleration peaks at (3 - sqrt 3) / 6 of the duration, at 10 / sqrt(3) d / T^2; jerk at the
+    # ends, at 60 d / T^3.
     for field, value in (("acceleration", 10 / np.sqrt(3) / 4), ("jerk", 60 / 8)):
         assert T.validate(TrajectoryLimits(**{field: [value * (1 + 1e-9)]})) == []
         found = T.validate(TrajectoryLimits(**{field: [value * (1 - 1e-4)]}))
@@ -107,7 +106,7 @@ def test_extremes_are_those_of_each_joint():
         dense = derivative(np.linspace(0, T.duration, 20001))
         assert (values.max(axis=0) >= dense.max(axis=0) - 1e-12).all()
         assert (values.min(axis=0) <= dense.min(axis=0) + 1e-12).all()
-        # Samples come within half a step times the slope of the peak: accelerations have kinks
+        # Samples are within half a step times the slope of the peak: accelerations have kinks
         # there.
         np.testing.assert_allclose(values.max(axis=0), dense.max(axis=0), rtol=5e-3, atol=1e-3)
         assert times.min() >= 0
@@ -115,15 +114,17 @@ def test_extremes_are_those_of_each_joint():
 
 
 def through(*positions, unit="rad"):
-    """At rest in these positions, a second apart: monotone in between."""
+    """Motion at rest in these positions, a second apart, and monotone in between."""
     q = np.array(positions)[:, None]
     return Trajectory.from_knots(np.arange(len(q)), q, 0 * q, position_names=["a"], units=unit)
 
 
 @pytest.mark.parametrize("side", [1, -1])
 def test_back_inside_from_beyond_a_limit_by_noise(side):
-    """What is beyond when the motion starts may be 1e-3 rad or 1e-4 m, and must not grow, nor come
-    back."""
+    """A motion may start beyond a limit by up to 1e-3 rad or 1e-4 m.
+
+    This excess must not grow, and must not occur again later.
+    """
     limits = TrajectoryLimits(lower=[-1.0], upper=[1.0])
 
     def broken(*positions, **fields):

@@ -1,5 +1,7 @@
-"""Worlds: parts keep what they say of themselves, move and collide as they do alone, and are named
-in errors."""
+"""Worlds: parts keep their data, and move and collide as they do alone.
+
+Errors name the parts.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ def floor() -> Scene:
 
 
 def cell() -> World:
-    """Two arms, of which one has a gripper, beside ten boxes."""
+    """Two arms, one with a gripper, beside ten boxes."""
     arm, panda = robosim.load_robot("ur5"), robosim.load_robot("panda")
     world = World(scene=floor(), name="cell")
     for model, name, y in (arm, "left", 0.5), (panda, "right", -0.5):
@@ -42,15 +44,14 @@ def cell() -> World:
 
 
 def of_part(whole, name: str, part, values, names: str) -> np.ndarray:
-    """The numbers of a part among those of the whole."""
+    """Numbers of a part, selected from those of the whole."""
     at = {x: i for i, x in enumerate(getattr(whole, names))}
     return np.asarray(values)[..., [at[f"{name}/{x}"] for x in getattr(part, names)]]
 
 
 @pytest.mark.parametrize("robot", sorted(bundled_robots()))
 def test_a_part_is_what_it_is_alone(robot):
-    """Poses, limits, joints' own numbers, groups, states, tools, colliders and pairs; and its
-    dynamics."""
+    """Poses, limits, joint data, groups, states, tools, colliders, pairs and dynamics agree."""
     alone = robosim.load_robot(robot)
     world = World(name="two")
     world.add(robosim.load_robot("ant" if robot == "ur5" else "ur5"), "other")
@@ -120,7 +121,7 @@ def test_a_part_is_what_it_is_alone(robot):
 
 
 def test_a_part_steps_as_it_does_alone():
-    """Far from each other, two robots and what each stands on move as by themselves."""
+    """Two robots far from each other move as if each were alone with its ground."""
     walker = robosim.load_robot("quadruped", base="floating")
     motors = {name: Motor(60.0, 3.0) for name in walker.velocity_names[6:]}
     surfaces = {"floor": Material(0.8)}
@@ -142,7 +143,7 @@ def test_a_part_steps_as_it_does_alone():
 
 
 def test_two_robots_a_gripper_and_ten_objects():
-    """Composed, planned for, simulated, saved, reloaded, differentiated by name."""
+    """The world is composed, planned for, simulated, pickled, and differentiated by name."""
     world = cell()
     model = world.model
     assert len(world.start) == model.n_q == 6 + 7 + 1 + 70
@@ -165,7 +166,7 @@ def test_two_robots_a_gripper_and_ten_objects():
     for key in (("mass", "left/forearm_link"), ("position_gain", "left/elbow_joint")):
         assert by[key] != 0
     assert by["mass", "box3"] == 0  # a box that the arm does not touch
-    # A heavier hand: the gradient is the difference.
+    # A heavier hand: the gradient equals the difference.
     mass = float(simulation.parameters["mass", "hand/gripper_base_link"])
     ends = [
         simulation.with_parameters({("mass", "hand/gripper_base_link"): mass + h})
@@ -280,7 +281,7 @@ def test_copies_grow_by_themselves():
 
 
 def test_a_body_may_be_a_mesh():
-    """An L, concave: a box of (0.4, 0.2, 0.2) and one of (0.2, 0.2, 0.2) on its left end."""
+    """A concave L: a box of (0.4, 0.2, 0.2) and one of (0.2, 0.2, 0.2) on its left end."""
     outline = [(0, 0), (0.4, 0), (0.4, 0.2), (0.2, 0.2), (0.2, 0.4), (0, 0.4)]
     n = len(outline)
     corners = [(x, y, z) for z in (0.0, 0.2) for x, y in outline]
@@ -304,7 +305,7 @@ def test_a_body_may_be_a_mesh():
     )
     np.testing.assert_allclose(link.inertia, expected, atol=1e-14)
     motion = Simulation(world).rollout(Simulation(world).state(), 500)
-    assert abs(motion.q[-1, 2]) < 2e-4  # it lies
+    assert abs(motion.q[-1, 2]) < 2e-4  # it lies flat
 
 
 def test_what_does_not_fit_is_refused_and_changes_nothing():
@@ -363,14 +364,14 @@ def test_what_does_not_fit_is_refused_and_changes_nothing():
     Shape.convex([[0, 0, 0], [0.3, 0, 0], [0, 0.2, 0], [0, 0, 0.4]]),
 ], ids=lambda shape: shape.type)  # fmt: skip
 def test_bodies_have_the_mass_properties_of_their_shapes(shape):
-    """Against a point of each cell of a grid of 18 mm, so to about one in a hundred."""
+    """Compared with a point in each cell of a grid of 18 mm, and so accurate to about 1 %."""
     world = World()
     world.add_body("thing", shape, mass=2.0)
     (link,) = (link for link in world.model.links if link.name == "thing")
     assert link.mass == 2.0
     at = np.arange(50) * 0.018 - 0.45
     grid = np.stack(np.meshgrid(at, at, at, indexing="ij"), axis=-1).reshape(-1, 3)
-    # Else faces and rows of the grid meet.
+    # Random shifts avoid that faces coincide with rows of the grid.
     grid += np.random.default_rng(3).uniform(0, 0.018, grid.shape)
     tiny, origin = Shape.sphere(1e-9), np.eye(4)
     inside = grid[[signed_distance(shape, origin, tiny, pose(p)).distance < 0 for p in grid]]

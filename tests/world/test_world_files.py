@@ -1,5 +1,7 @@
-"""World files: what is saved comes back to the bit, what is written by hand is read, what is wrong
-has file:line."""
+"""World files: saved and loaded again bit for bit, or written by hand.
+
+Errors come with file:line.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,10 @@ def test_robots_come_back_to_the_bit(robot, tmp_path):
 
 
 def odd_robot() -> ModelBuilder:
-    """Names that look like numbers, a concave mesh, hulls that stand for it, mimic and helical
-    joints, no limits."""
+    """Robot with names that look like numbers, a concave mesh, hulls that represent the mesh.
+
+    It also has mimic and helical joints, and no limits.
+    """
     builder = ModelBuilder("null")
     for name in ("1", "true", "a: b", "é\n"):
         builder.add_link(
@@ -105,7 +109,7 @@ def test_all_of_a_world_comes_back(tmp_path):
         assert type(one) is type(other)
         assert same(one._arguments(), other._arguments()) or isinstance(one, PointClosure | Weld)
     pieces = [collider for collider in again.model.colliders if collider.link == "true"]
-    assert pieces[0].exact is pieces[1].exact  # one mesh, as there
+    assert pieces[0].exact is pieces[1].exact  # a single mesh, as in the original
     world.closures.clear()
     again.closures.clear()
     ends = []
