@@ -1,9 +1,9 @@
-"""The floor plan of the C++ engine and of the repository, checked.
+"""Check the floor plan of the C++ engine and of the repository.
 
-Every `#include "floor/..."` in engine/ must name a lower floor or the file's own; siblings on one
-floor are strangers. The top level holds only what the design names. Run from the repository's root;
-prints each breach as file:line and exits 1. The Python floors are checked by import-linter (see
-pyproject.toml).
+Every `#include "floor/..."` in engine/ must name a lower floor or the file's own floor. Different
+folders on the same floor must not include each other. The top level must contain only what the
+design names. Run from the repository's root. Prints each breach as file:line and exits with 1. The
+Python floors are checked by import-linter (see pyproject.toml).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
 def include_breaches(engine: Path) -> list[str]:
-    """Includes that go up, sideways or to a file that is not there."""
+    """List includes of a higher floor, of another folder on the same floor, or of missing files."""
     breaches = []
     for path in sorted(p for p in engine.rglob("*") if p.suffix in {".h", ".cpp"}):
         own = path.relative_to(engine).parts[0]
@@ -72,7 +72,7 @@ def include_breaches(engine: Path) -> list[str]:
 
 
 def top_level_breaches() -> list[str]:
-    """Tracked entries of the root that the design does not name."""
+    """List tracked entries of the root that the design does not name."""
     listed = subprocess.run(
         ["git", "ls-files", "-z"], capture_output=True, text=True, check=True
     ).stdout
@@ -82,7 +82,7 @@ def top_level_breaches() -> list[str]:
 
 
 def main() -> int:
-    """Print every breach; 1 if there is one."""
+    """Print every breach; return 1 if there is one."""
     breaches = include_breaches(Path("engine")) + top_level_breaches()
     print("\n".join(breaches) or "floor plan: kept")
     return 1 if breaches else 0

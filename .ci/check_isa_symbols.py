@@ -1,10 +1,10 @@
-"""Fail when code compiled for AVX2 or AVX-512 could be picked for every processor.
+"""Fail if code compiled for AVX2 or AVX-512 could be linked for every processor.
 
-The linker keeps one copy of each inline function or template instance (a weak symbol), whichever
-object file it comes from. A copy of, say, std::vector<double>::resize from a file compiled for
-AVX-512 would then run, and crash, on a processor without. So those files may define weak functions
-only where their own instruction set is part of the name, which it is for everything that is a
-template on Lanes<W, isa> or on the Isa.
+The linker keeps one copy of each inline function or template instance (a weak symbol), from any of
+the object files. A copy of std::vector<double>::resize from a file compiled for AVX-512, for
+example, would then crash on a processor without AVX-512. So these files may define weak functions
+only if their instruction set is part of the function's name. That is so for all templates on
+Lanes<W, isa> or on the Isa.
 
 Usage: check_isa_symbols.py BUILD_FOLDER     (of an optimized build: without inlining nearly
                                              everything is a symbol)
@@ -23,8 +23,10 @@ ISA = re.compile(r"\(robosim::Isa\)(\d+)")
 
 
 def weak_functions(objects: list[Path]) -> set[str]:
-    """Names of the weak functions that these object files define; weak data ('V') are the same in
-    every copy."""
+    """Names of the weak functions that these object files define.
+
+    Weak data ('V') are equal in every copy.
+    """
     lines = subprocess.run(
         ["nm", "-C", "--defined-only", *objects], check=True, capture_output=True, text=True
     ).stdout
@@ -33,7 +35,7 @@ def weak_functions(objects: list[Path]) -> set[str]:
 
 
 def main(build: Path) -> int:
-    """Print what is wrong; 1 if anything is."""
+    """Print every violation; return 1 if there is one."""
     wrong: list[str] = []
     for isa, number in NUMBERS.items():
         objects = sorted(o for d in build.glob(f"**/robosim_*_{isa}.dir") for o in d.rglob("*.o"))

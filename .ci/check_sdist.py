@@ -1,4 +1,4 @@
-"""Fail when a source distribution is not the tracked files and PKG-INFO, each once.
+"""Fail if a source distribution differs from the tracked files and PKG-INFO, each once.
 
 Usage: check_sdist.py SDIST     (in the repository that the sdist was made of)
 """
@@ -12,7 +12,7 @@ from collections import Counter
 
 
 def differences(held: list[str], tracked: list[str]) -> list[str]:
-    """List the files that an sdist must not hold, and those that it lacks, a line each."""
+    """List files that the sdist must not contain and files that it lacks, one per line."""
     folders = {name.split("/")[0] for name in held}
     if len(folders) != 1:
         return [f"must hold one folder; holds {', '.join(sorted(folders))}"]
@@ -25,7 +25,7 @@ def differences(held: list[str], tracked: list[str]) -> list[str]:
 
 
 def main(sdist: str) -> int:
-    """Print every difference; 1 if there is one."""
+    """Print every difference; return 1 if there is one."""
     with tarfile.open(sdist) as archive:
         held = [member.name for member in archive if not member.isdir()]
     listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, text=True, check=True)

@@ -1,7 +1,7 @@
-"""Fail on a skipped test whose reason is not on the short list below.
+"""Fail on a skipped test whose reason is not in the list below.
 
-Usage: check_skips.py PYTEST_LOG [REASON ...]      (the log of a run with -rs; reasons that this
-                                                   lane allows besides)
+Usage: check_skips.py PYTEST_LOG [REASON ...]      (log of a run with -rs, and further reasons
+                                                   that this lane allows)
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-# A test may skip only for an absent optional tool, data folder or peer.
+# A test may skip only if an optional tool, data folder or peer is missing.
 ALLOWED = [
     r"no Chromium is installed",
     r"rclpy is not installed: the ROS 2 tests run in CI's ros lane",
@@ -19,7 +19,7 @@ ALLOWED = [
 
 
 def main() -> int:
-    """Print each skip; 1 if one is not allowed."""
+    """Print each skip; return 1 if one is not allowed."""
     log = Path(sys.argv[1]).read_text(encoding="utf-8", errors="replace")
     skips = re.findall(r"^SKIPPED .*$", log, flags=re.MULTILINE)
     allowed = [*ALLOWED, *sys.argv[2:]]

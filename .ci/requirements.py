@@ -1,9 +1,9 @@
-"""Print what robosim and some of its extras need, one requirement a line, as pyproject.toml says.
+"""Print the requirements of robosim and of some extras from pyproject.toml, one per line.
 
 Usage: requirements.py [EXTRA ...]
 
-So that an environment can be made before there is a wheel, and kept for all wheels with the same
-needs.
+The output allows to create an environment before a wheel exists, and to share it among all wheels
+with equal requirements.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ except ModuleNotFoundError:  # Python 3.10
 
 
 def main(extras: list[str]) -> int:
-    """Print them."""
+    """Print the requirements of robosim and of these extras."""
     page = Path(__file__).resolve().parents[1] / "pyproject.toml"
     project = tomllib.loads(page.read_text(encoding="utf-8"))["project"]
     needs = [

@@ -1,10 +1,10 @@
-"""Generate ROS 2 interface packages into the Python environment that this runs in.
+"""Generate ROS 2 interface packages into the Python environment that runs this script.
 
 Usage: PREFIX/bin/python ros_interfaces.py PACKAGE_FOLDER...
 
 PREFIX holds ROS 2 as wheels (see ros_environment). Each package folder has package.xml,
-CMakeLists.txt and interface text; the packages must not depend on each other. Generated once per
-text: a stamp in share/<package> remembers what from.
+CMakeLists.txt and interface text. The packages must not depend on each other. A package is
+generated once per text: a stamp in share/<package> records a digest of its sources.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ STAMP = "generated_from.sha256"
 
 
 def relocate_cmake_files() -> int:
-    """Point the exported CMake files at this machine's headers, not those of where the wheels were
-    built."""
+    """Point the exported CMake files at this machine's headers.
+
+    They point at headers of the machine that built the wheels.
+    """
     moved = 0
     headers = {
         re.compile(r'[^";\n]*/include/python3\.\d+'): sysconfig.get_path("include"),
@@ -48,7 +50,7 @@ def _present(folder: str, here: str) -> str:
 
 
 def digest(source: Path) -> str:
-    """Of everything that the generated package depends on."""
+    """Hash of everything that the generated package depends on."""
     hashed = hashlib.sha256(Path(__file__).read_bytes())
     hashed.update((Path(__file__).parent / "ros-requirements.txt").read_bytes())
     for path in sorted(p for p in source.rglob("*") if p.is_file()):
@@ -57,8 +59,10 @@ def digest(source: Path) -> str:
 
 
 def generate(source: Path) -> str:
-    """Configure, build and install one package; what was done, in one line. Raises RuntimeError
-    with the log's end."""
+    """Configure, build and install one package; return a line that says what was done.
+
+    Raises RuntimeError with the end of the log.
+    """
     started = time.perf_counter()
     stamp = PREFIX / "share" / source.name / STAMP
     wanted = digest(source)
@@ -91,7 +95,7 @@ def generate(source: Path) -> str:
 
 
 def _remove_installed(manifest: Path) -> None:
-    """Remove what an earlier text installed, so that no interface stays that is gone from it."""
+    """Remove the files of a previous installation, so that no obsolete interface remains."""
     if manifest.is_file():
         for line in manifest.read_text(encoding="utf-8").splitlines():
             Path(line).unlink(missing_ok=True)
@@ -107,7 +111,7 @@ def _run(program: str, *arguments: str | Path) -> None:
 
 
 def main() -> int:
-    """Generate all packages that are named, two at a time; 1 if one failed."""
+    """Generate all packages in the arguments, two at a time; return 1 if one failed."""
     moved = relocate_cmake_files()
     if moved:
         print(f"{moved} CMake files relocated")

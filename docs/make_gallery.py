@@ -1,8 +1,9 @@
-"""Draw the pictures of collision geometry anew: `python docs/make_gallery.py`.
+"""Draw the pictures of collision geometry: `python docs/make_gallery.py`.
 
-Writes into docs/images: manifolds.png, every pair of shapes, A below, B brought down on it until
-they overlap by 2 mm; the points, and at each the normal, from A to B; and smoothing.png, what
-smoothing does to a box. A new type of shape needs its row in EXAMPLES.
+Writes two files into docs/images. manifolds.png shows every pair of shapes, A below, B lowered
+until it overlaps with A by 2 mm. It shows the contact points, and at each point the normal from A
+to B. smoothing.png shows the effect of smoothing on a box. Every type of shape needs a row in
+EXAMPLES.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from robosim.viewer.meshing import shape_mesh
 IMAGES = Path(__file__).resolve().parent / "images"
 MARGIN = 0.01  # [m]
 DEPTH = 0.002  # [m]
-HALF_WIDTH = 0.55  # of the square that stands for a half-space [m]
+HALF_WIDTH = 0.55  # of the square in place of a half-space [m]
 SMOOTHINGS = (0.001, 0.004, 0.016)  # [m]
 
 PRISM = [
@@ -39,7 +40,7 @@ PRISM = [
 UP, OVER = (0.0, 0.0, 0.0), (np.pi, 0.0, 0.0)
 LYING = (0.0, np.pi / 2, 0.0)
 ON_MANTLE = (0.0, np.pi / 2 + np.arctan2(0.2, 0.5), 0.0)  # a cone
-# The shape, how it lies below, and how on top.
+# The shape, its orientation below, and its orientation on top.
 EXAMPLES = {
     "sphere": (Shape.sphere(0.3), UP, UP),
     "box": (Shape.box((0.7, 0.6, 0.3)), UP, UP),
@@ -58,13 +59,13 @@ EXAMPLES = {
 
 
 def main() -> None:
-    """Both pictures."""
+    """Draw both pictures."""
     manifolds(IMAGES / "manifolds.png")
     smoothing(IMAGES / "smoothing.png")
 
 
 def manifolds(path: Path) -> None:
-    """One panel for each pair."""
+    """Draw one panel for each pair."""
     pairs = list(itertools.combinations_with_replacement(shape_sizes(), 2))
     columns = 6
     rows = -(-len(pairs) // columns)
@@ -78,7 +79,7 @@ def manifolds(path: Path) -> None:
 
 
 def smoothing(path: Path) -> None:
-    """The nearest point of a box that tilts over the ground, and outlines of the smoothed box."""
+    """Plot the nearest point of a tilting box over the ground, and outlines of the smoothed box."""
     ground, box = Shape.half_space(), Shape.box((0.4, 0.3, 0.2))
     figure, (over_tilt, outline) = plt.subplots(1, 2, figsize=(9.5, 3.4), layout="constrained")
     tilts = np.deg2rad(np.linspace(-12, 12, 481))
@@ -86,7 +87,7 @@ def smoothing(path: Path) -> None:
     exact = [signed_distance(ground, pose(), box, X).p_WB[0] for X in poses]
     over_tilt.plot(np.rad2deg(tilts), exact, color="black", lw=1.2, label="exact")
     angles = np.linspace(0, 2 * np.pi, 721)
-    below = [pose(rpy=(0, angle, 0)) for angle in angles]  # the ground, all round the box
+    below = [pose(rpy=(0, angle, 0)) for angle in angles]  # the ground, all around the box
     outline.plot(*0.1 * np.array([[-2, -2, 2, 2, -2], [-1, 1, 1, -1, -1]]), color="black", lw=1.2)
     for e in SMOOTHINGS:
         label = f"smoothing = {1000 * e:g} mm"
@@ -107,12 +108,12 @@ def smoothing(path: Path) -> None:
 
 
 def draw(axes, lower: str, upper: str) -> None:
-    """Bring the upper shape down on the lower one, and show where they touch."""
+    """Lower the upper shape onto the lower one, and show the contact points."""
     A, below, _ = EXAMPLES[lower]
     B, _, above = EXAMPLES[upper]
     X_WA = pose(rpy=below)
     X_WB = pose((0.06, 0.04, 2.0)) @ pose(rpy=(0, 0, 0.5)) @ pose(rpy=above)
-    for _ in range(8):  # by Newton's method along z
+    for _ in range(8):  # Newton's method along z
         witness = signed_distance(A, X_WA, B, X_WB)
         X_WB = pose((0, 0, -(witness.distance + DEPTH) / witness.normal[2])) @ X_WB
     m = contact_manifold(A, X_WA, B, X_WB, margin=MARGIN)

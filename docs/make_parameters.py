@@ -1,5 +1,7 @@
-"""Make docs/ros_parameters.md anew from the nodes' own tables: `python docs/make_parameters.py`.
-Needs no ROS."""
+"""Make docs/ros_parameters.md from the nodes' own tables: `python docs/make_parameters.py`.
+
+Needs no ROS.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ PAGE = Path(__file__).resolve().parent / "ros_parameters.md"
 
 
 def page() -> str:
-    """The page's text."""
+    """Text of the page."""
     tables = (
         f"## {name}\n\n{markdown(import_module(f'robosim.ros.{name}').PARAMETERS)}"
         for name in NODES

@@ -1,11 +1,17 @@
-"""Make the pictures of the README and the documentation anew: `python docs/make_pictures.py`.
+"""Make the pictures of the README and the documentation: `python docs/make_pictures.py`.
 
-Writes into docs/images: a painted picture of a real plan, its torques beside their limits, how a
-simulated arm followed it, the clearance of a plan, a plan into a concave mesh, a film of a pick and
-place, falling dominoes and the forces between them, the plot of `robosim simulate`, what examples
-find, bundled robots, what a state of a batch costs, and, where a Chromium is installed, a
-screenshot of the viewer. Needs the extra `view` for the last, an idle machine for the one before,
-and `cma` of the extra `bench` beside what examples find.
+Writes these pictures into docs/images:
+- a real plan, its torques beside their limits, and how a simulated arm followed it
+- the clearance of a plan, and a plan into a concave mesh
+- a film of a pick and place
+- falling dominoes and the forces between them
+- the plot of `robosim simulate`, and the results of examples
+- bundled robots
+- the cost of a state in a batch
+- a screenshot of the viewer, if a Chromium is installed
+
+The screenshot needs the extra `view`, the cost needs an idle machine, and the results of examples
+need `cma` of the extra `bench`.
 """
 
 from __future__ import annotations
@@ -47,9 +53,9 @@ from robosim.world import Material, World
 IMAGES = Path(__file__).resolve().parent / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SCENES = ("bookshelf_small", "table_pick", "cage")
-CLEARANCE = 0.04  # wanted of a plan [m]
-# Bundled robots: posture, base, entry of q that lifts it onto the ground, and where the eye stands
-# about z [rad].
+CLEARANCE = 0.04  # required of a plan [m]
+# Bundled robots: posture, base, entry of q that lifts it onto the ground, and the viewer's
+# direction about z [rad].
 ROBOTS = {
     "quadruped": ("standing", "floating", 2, 0.9),
     "ant": ("standing", "floating", 2, 0.6),
@@ -64,7 +70,7 @@ ROBOTS = {
 
 
 def main() -> None:
-    """Plan once in some scenes, then make every picture of the first."""
+    """Plan in some scenes, then make every picture."""
     IMAGES.mkdir(exist_ok=True)
     ur5 = robosim.load_robot("ur5")
     for name in SCENES:
@@ -96,22 +102,24 @@ def main() -> None:
 
 
 def followed(model, trajectory) -> Tracking:
-    """How a simulated arm with dynamics followed it."""
+    """Tracking of the trajectory by a simulated arm with dynamics."""
     start = dict(zip(trajectory.position_names, trajectory.position(0.0), strict=True))
     arm = SimulatedArm(model, tracking="dynamics", initial=start)
     return stream_trajectory(arm, trajectory, rate=125.0).tracking
 
 
 def along(path: np.ndarray, points: int = 400) -> tuple[np.ndarray, np.ndarray]:
-    """Parts of the way, and the configurations there."""
+    """Fractions of the path's length, and the configurations there."""
     way = np.concatenate([[0], np.cumsum([np.linalg.norm(b - a) for a, b in pairwise(path)])])
     at = np.linspace(0, way[-1], points)
     return at / way[-1], np.column_stack([np.interp(at, way, column) for column in path.T])
 
 
 def gaps(prepared: planners.Prepared, path: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The least distance between robot and surroundings along a path, over the pairs that the
-    motion changes."""
+    """Least distance between robot and surroundings along a path.
+
+    Only pairs whose distance the motion changes are considered.
+    """
     part, q = along(path)
     links = range(prepared.scene.n_colliders)
     outside = [a not in links or b not in links for a, b in prepared.scene.pairs]
@@ -122,7 +130,7 @@ def gaps(prepared: planners.Prepared, path: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def clearance(path: Path, ur5) -> None:
-    """A plan before and after: pictures of both ways, and the distance along them."""
+    """Show a plan before and after optimization: pictures of both paths, and distances."""
     scene = load_scene("table_under_pick", model=ur5)
     prepared = planners.prepare(planners.Problem(ur5, scene, clearance=CLEARANCE))
     goals = planners.goal_configurations(prepared, prepared.goals, prepared.start).q
@@ -155,7 +163,7 @@ def clearance(path: Path, ur5) -> None:
 
 
 def bin_mesh(x: float, y: float, z: float, wall: float) -> tuple[np.ndarray, np.ndarray]:
-    """A box without a lid: one closed mesh, concave."""
+    """Box without a lid as one closed concave mesh."""
     ring = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) / 2
     outer, inner = ring * [x, y], ring * [x - 2 * wall, y - 2 * wall]
     levels = [(outer, 0.0), (outer, z), (inner, wall), (inner, z)]
@@ -171,7 +179,7 @@ def bin_mesh(x: float, y: float, z: float, wall: float) -> tuple[np.ndarray, np.
 
 
 def concave(path: Path, ur5) -> None:
-    """A plan into a bin on terrain, both kept as they are, and what a camera above sees of it."""
+    """Show a plan into a bin on terrain, both kept concave, and a depth image from above."""
     scene = Scene("bin")
     i, j = np.mgrid[:40, :40] / 39
     heights = 0.04 * np.sin(9 * i) * np.cos(7 * j)
@@ -199,7 +207,7 @@ def concave(path: Path, ur5) -> None:
     seen = ray_cast(scene.compile(ur5), goal, eye, beams.reshape(-1, 3), max_t=5.0, threads=0)
     depth = np.where(seen.hit, seen.t, np.nan).reshape(
         height, width
-    )  # along `forward`, as its part in a beam is 1
+    )  # along `forward`, whose component in a beam is 1
     image = axes[1].imshow(depth, cmap="viridis_r")
     axes[1].set_title("what a depth camera sees at the goal")
     axes[1].set_axis_off()
@@ -209,7 +217,7 @@ def concave(path: Path, ur5) -> None:
 
 
 def pick_and_place(path: Path) -> None:
-    """The example's picture, larger."""
+    """Make the example's picture, larger."""
     program, here = (
         Path(__file__).resolve().parents[1] / "examples" / "06_pick_and_place.py",
         Path.cwd(),
@@ -224,8 +232,7 @@ def pick_and_place(path: Path) -> None:
 
 
 def dominoes(path: Path, pushing: Path) -> None:
-    """Eight of them, the first pushed over, at four instants; and at another one with the forces
-    between them."""
+    """Show eight falling dominoes at four instants, and once with the forces between them."""
     size, mass, n = np.array([0.02, 0.1, 0.2]), 0.2, 8
     builder = ModelBuilder("dominoes")
     builder.add_link("root")
@@ -266,12 +273,13 @@ def dominoes(path: Path, pushing: Path) -> None:
 
 
 def fall(path: Path) -> None:
-    """The plot of a gripper that is thrown on a floor, by the command."""
+    """Plot a gripper that is thrown onto a floor, with the command `robosim simulate`."""
     from robosim.cli import main as command
 
     with tempfile.TemporaryDirectory() as folder:
         start = Path(folder) / "start.json"
-        # Upright, with its finger closed; forwards and turning about the axis across [m/s, rad/s].
+        # Upright with its finger closed; the velocity is forward, the rotation is about the lateral
+        # axis [m/s, rad/s].
         State([0, 0, 0.15, 0, 0, 0, 1, 0], [1, 0, 0, 0, 2, 0, 0]).save(start)
         run = [
             "simulate",
@@ -287,7 +295,7 @@ def fall(path: Path) -> None:
 
 
 def found(path: Path, example: str, *options: str) -> None:
-    """The plot that an example writes by this name."""
+    """Copy the plot of this name that an example writes."""
     program = Path(__file__).resolve().parents[1] / "examples" / example
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, program, *options], cwd=folder, check=True)
@@ -295,7 +303,7 @@ def found(path: Path, example: str, *options: str) -> None:
 
 
 def bundled(path: Path) -> None:
-    """Robots that are no arms, each on the ground."""
+    """Show robots that are not arms, each on the ground."""
     figure, axes = plt.subplots(3, 3, figsize=(9, 7), layout="constrained")
     for axis, (name, (posture, base, lifts, azimuth)) in zip(
         axes.flat, ROBOTS.items(), strict=True
@@ -316,7 +324,10 @@ def bundled(path: Path) -> None:
 
 
 def costs_of_batches(path: Path, model) -> None:
-    """Time per state over the number of states, on one thread, and with one call for each."""
+    """Plot the time per state over the number of states, on one thread.
+
+    Dashed lines show the time per state with one call for each state.
+    """
     functions = ("inverse_dynamics", "forward_dynamics", "forward_dynamics_derivatives")
     counts = 2 ** np.arange(13)
     rng = np.random.default_rng(0)
@@ -344,13 +355,13 @@ def costs_of_batches(path: Path, model) -> None:
 
 
 def one_by_one(function: Callable[..., object], states: list[tuple[np.ndarray, ...]]) -> None:
-    """Call it for each state."""
+    """Call the function for each state."""
     for state in states:
         function(*state)
 
 
 def quickest(call: Callable[[], object]) -> float:
-    """Seconds of the quickest of many calls: what the machine does besides only adds."""
+    """Time of the fastest of many calls [s]; other work of the machine only adds time."""
     times = []
     ends = time.perf_counter() + 0.3
     while time.perf_counter() < ends:
@@ -361,7 +372,7 @@ def quickest(call: Callable[[], object]) -> float:
 
 
 def screenshot(path: Path, *shown) -> None:
-    """The live viewer as a browser without a screen sees it."""
+    """Take a screenshot of the live viewer with a headless browser."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         print("no Chromium: the viewer's screenshot is left as it is")
@@ -375,7 +386,7 @@ def screenshot(path: Path, *shown) -> None:
     ]
     options += ["--hide-scrollbars", "--window-size=1000,700", "--virtual-time-budget=5000"]
     with urllib.request.urlopen(running.url) as answer:
-        # The viewer's page without its warning that this browser renders in software.
+        # The viewer's page without its warning about software rendering.
         page = answer.read().replace(
             b"</head>", b"<style>.mantine-Notifications-root{display:none}</style></head>", 1
         )
@@ -389,7 +400,7 @@ def screenshot(path: Path, *shown) -> None:
 
 @contextmanager
 def serving(page: bytes) -> Iterator[str]:
-    """Serve one page on this machine while the body runs, and say where."""
+    """Serve one page on this machine while the body runs; yields its address."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -399,7 +410,7 @@ def serving(page: bytes) -> Iterator[str]:
             self.wfile.write(page)
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Discard the message."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -11,8 +11,10 @@ from robosim.geometry import TriangleMesh
 def channel(
     length: float = 0.4, width: float = 0.3, height: float = 0.3, wall: float = 0.02
 ) -> TriangleMesh:
-    """A U of walls along x about the origin, open above (+z) and at its ends, closed as a surface
-    [m]."""
+    """U of walls along x around the origin, open above (+z) and at its ends, closed as a surface.
+
+    Lengths are in [m].
+    """
     w, h, t = width / 2, height / 2, wall
     outline = np.array(
         [

@@ -1,8 +1,8 @@
-"""For all tests: a cache folder of this run's own, robots of others, and the plugin for those
-marked `realtime`.
+"""Fixtures for all tests, and the plugin for tests marked `realtime`.
 
-These are the tests in `REALTIME`. Give them the whole machine (`pytest -m realtime`). What becomes
-of those that did not get it, see realtime.py.
+The fixtures are a cache folder for each run and the folder of robots of example-robot-data. Tests
+in `REALTIME` are marked. Give them the whole machine (`pytest -m realtime`). See realtime.py for
+tests that did not get it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def example_robots() -> Path:
-    """The folder of robots of the package example-robot-data."""
+    """Folder of robots of the package example-robot-data."""
     try:
         distribution = metadata.distribution("example-robot-data")
     except metadata.PackageNotFoundError:

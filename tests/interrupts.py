@@ -1,4 +1,4 @@
-"""Control-C in the midst of a call."""
+"""Control-C during a call."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ import pytest
 
 @contextlib.contextmanager
 def control_c(after_s: float = 0.5) -> Iterator[None]:
-    """Interrupt the main thread after some seconds, and expect KeyboardInterrupt from what runs
-    inside.
+    """Interrupt the main thread after some seconds, and expect KeyboardInterrupt in the body.
 
-    The shell's background jobs begin without Python's handler. Garbage is not collected inside: an
-    exception in a callback of the collector, as Hypothesis has one, is printed and lost.
+    Background jobs of a shell begin without Python's handler. Garbage is not collected in the body:
+    an exception in a callback of the collector, such as Hypothesis', is printed and lost.
     """
     was = signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.disable()

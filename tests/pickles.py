@@ -1,5 +1,4 @@
-"""Values by what `pickle` asks for: whether two are the same to the bit; and states that are
-none."""
+"""Comparison of pickled values bit for bit, and invalid pickled states."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ import numpy as np
 
 
 def places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Ways to all that a pickled state holds."""
+    """Paths to all parts of a pickled state."""
     yield way
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -36,7 +35,7 @@ def at(value: Any, way: tuple[Any, ...]) -> Any:
 
 
 def with_other(value: Any, way: tuple[Any, ...], other: Any) -> Any:
-    """The state with something else there."""
+    """Copy of the state with another value at this path."""
     if not way:
         return other
     key, rest = way[0], way[1:]
@@ -50,20 +49,20 @@ def with_other(value: Any, way: tuple[Any, ...], other: Any) -> Any:
 
 
 def faults(state: Any) -> Iterator[tuple[tuple[Any, ...], Any, bool]]:
-    """Ways into the state, what is put there, and whether that must be refused."""
+    """Paths into the state, the value to put there, and true if it must be refused."""
     for way in places(state):
         value = at(state, way)
         for other in (None, "x", -1, np.nan, [], {}, object(), np.full((2, 3), np.nan)):
             yield way, other, False
         if isinstance(value, np.ndarray) and value.size and value.dtype.kind == "f":
             yield way, np.full_like(value, np.nan), True
-            if value.size > 1:  # a limit that is empty is none
+            if value.size > 1:  # an empty limit means no limit
                 yield way, value[..., :-1], True
             yield way, np.concatenate([value, value]), True
 
 
 def same(a: object, b: object) -> bool:
-    """True if two values are of one class and hold the same, to the bit."""
+    """True if two values have one class and the same content, bit for bit."""
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):
@@ -83,7 +82,7 @@ def same(a: object, b: object) -> bool:
 
 
 def reduced(value: object) -> tuple[object, ...]:
-    """The arguments that a value is made of, as `pickle` asks for them."""
+    """Arguments from which `pickle` reconstructs a value."""
     return tuple(reduce(value))[1:3]
 
 

@@ -1,16 +1,16 @@
-"""A plugin for pytest: a test that fails for want of a processor is *stalled*, not failed.
+"""Pytest plugin: a test that fails for lack of a processor is *stalled*, not failed.
 
-Tests marked `realtime` are watched by `Stalls`. A failure of theirs, of their fixtures included,
-while the machine did not run their processes says nothing of what they test: the test counts as
-stalled, and so do later failures of tests of its module that shared a fixture with it, as that may
-be broken. Stalled tests are run again after all others, with new fixtures, when the machine has
-become quiet, or has not within a time. What is stalled after so many tries is listed, and does not
-change the exit status. A failure without a stall is a failure in any try. Workers of pytest-xdist,
-which keep each other from the processors, have one try.
+`Stalls` watches tests marked `realtime`. If such a test or one of its fixtures fails while the
+machine did not run its processes, the failure does not count against the code under test. The test
+counts as stalled. So do later failures of tests of its module that share a fixture with it, since
+that fixture may be broken. Stalled tests are run again after all others, with fresh fixtures, when
+the machine has become quiet, or after a time limit. Tests that are stalled in the last try are
+listed, and do not change the exit status. A failure without a stall is a failure in any try.
+Workers of pytest-xdist compete for the processors, and have one try.
 
-Options: --tries N (3), and --stalled-to FILE, which writes the names of tests that are stalled in
-the end, one a line, so that `pytest @FILE` runs them at a better time. The last line of the output
-says how many tests passed, failed, and were stalled.
+Options: --tries N (3), and --stalled-to FILE. The file gets the names of tests that are stalled in
+the last try, one per line, so that `pytest @FILE` runs them later. The last line of the output has
+the numbers of tests that passed, failed, and were stalled.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from _pytest.runner import runtestprotocol
 
 from .stalls import Stall, Stalls, wait_until_quiet
 
-_WAIT_FOR_QUIET = 60.0  # [s] before each further try of all stalled tests, in sum
+_WAIT_FOR_QUIET = 60.0  # [s] before each further try, in total for all stalled tests
 # Outcomes of a stalled test, in all tries but the last and in the last.
 AGAIN, STALLED = "again", "stalled"
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """See above."""
+    """Add the options of the plugin, see the module."""
     group = parser.getgroup("realtime", "tests that need a processor at the right moment")
     group.addoption("--tries", type=int, default=3, metavar="N", help="of a stalled test (3)")
     group.addoption("--stalled-to", type=Path, metavar="FILE", help="for names of stalled tests")
 
 
 class RealtimeTests:
-    """The plugin; see above."""
+    """Plugin for tests marked `realtime`, see the module."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._stalls: Stalls | None = None  # from the first test on that needs it
-        self._begin = 0.0  # of the test that runs
+        self._stalls: Stalls | None = None  # from the first realtime test on
+        self._begin = 0.0  # of the running test
         self._try = 1
         self._tries = 1 if hasattr(config, "workerinput") else config.getoption("tries")
         self._due: list[pytest.Item] = []  # stalled in this try
@@ -58,7 +58,7 @@ class RealtimeTests:
     def pytest_runtest_protocol(
         self, item: pytest.Item, nextitem: pytest.Item | None
     ) -> bool | None:
-        """Run the test, and tell of it what remains."""
+        """Run the test and log the reports that count."""
         if not _is_realtime(item):
             return None
         if self._stalls is None:
@@ -67,7 +67,7 @@ class RealtimeTests:
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         reports = runtestprotocol(item, log=False, nextitem=nextitem)
         stalled = [report for report in reports if report.outcome == STALLED]
-        if any(report.failed for report in reports):  # without a stall, whatever came after it
+        if any(report.failed for report in reports):  # a failure without a stall counts
             for report in stalled:
                 report.outcome = "failed"
         elif stalled:
@@ -98,7 +98,7 @@ class RealtimeTests:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
-        """After all tests, further tries of stalled ones."""
+        """Run stalled tests again after all tests."""
         result = yield
         while self._due:
             self._try += 1
@@ -122,7 +122,7 @@ class RealtimeTests:
         if self._stalls is not None:
             self._stalls.close()
 
-    # -- What is told
+    # -- Reports
 
     def pytest_report_teststatus(self, report: pytest.TestReport | pytest.CollectReport) -> Any:
         """Letters and words of stalled tests."""
@@ -132,7 +132,7 @@ class RealtimeTests:
         return None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note what becomes of each test."""
+        """Record the outcome of each test."""
         tells = report.when == "call" or not report.passed
         if "realtime" not in report.keywords or not tells:
             return
@@ -144,7 +144,7 @@ class RealtimeTests:
         self._outcomes[report.nodeid] = report.outcome
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """All tests that were stalled, and why."""
+        """List all stalled tests with their reasons."""
         if self._stalled_tries:
             terminalreporter.section("tests that did not get a processor in time")
         for name, tries in self._stalled_tries.items():
@@ -154,7 +154,7 @@ class RealtimeTests:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self) -> Generator[None, None, None]:
-        """The last line."""
+        """Print the last line, and write the file of stalled tests."""
         yield
         outcomes = list(self._outcomes.values())
         if outcomes:
@@ -177,7 +177,7 @@ def _is_realtime(item: pytest.Item) -> bool:
 
 
 def _shared(item: pytest.Item) -> set[tuple[Any, ...]]:
-    """Fixtures that the test shares with others of its module, and the module."""
+    """Fixtures that the test shares with others of its module, with the module."""
     used = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
     return {
         (item.getparent(pytest.Module), fixture.argname)
@@ -197,6 +197,6 @@ def _text(stalls: list[Stall]) -> str:
 
 
 def _reason(report: pytest.TestReport) -> str:
-    """The first line of what a failure says."""
+    """First line of a failure's message."""
     crash = getattr(report.longrepr, "reprcrash", None)
     return (crash.message if crash else str(report.longrepr)).partition("\n")[0]

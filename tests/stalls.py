@@ -1,17 +1,17 @@
-"""Measures if a test's processes had a processor when they wanted one; if the machine is quiet.
+"""Measures stalls of a test's processes for lack of a processor, and if the machine is quiet.
 
-Tests of nodes that talk at 500 Hz need a machine that lets them. On one whose processors are taken
-away for a tenth of a second, by a neighbor or by the host of a virtual machine, a test may fail
-without a fault of what it tests. A witness, which is a process of its own, measures two things on
-the clock of time.monotonic():
+Tests of nodes that talk at 500 Hz need processors without delay. If a neighbor or the host of a
+virtual machine takes the processors away for a tenth of a second, a test may fail without a fault
+of the code under test. A witness, which is a process of its own, measures two things on the clock
+of time.monotonic():
 
-- How long the threads of this process, and of all that descend from it, were ready to run and did
-  not, every tenth of a second (Linux counts it for each thread, in /proc/PID/task/TID/schedstat).
-  Where these threads only wait for each other, that is their own doing: no more counts than others
-  had of the processors at that time, the host of a virtual machine included.
-- If each processor runs what is ready at all. A thread on every processor sleeps 10 ms at a time
-  and notes when it was woken far too late. This is all there is where the system does not count
-  what threads wait.
+- The time for which threads of this process and its descendants were ready to run and did not,
+  every tenth of a second. Linux counts this time for each thread, in
+  /proc/PID/task/TID/schedstat. Threads that only wait for each other are no stall. So the time
+  counts only up to the processor time that other processes had, the host of a virtual machine
+  included.
+- If each processor runs at all. A thread on every processor sleeps 10 ms at a time and records late
+  wake-ups. On systems that do not count waiting times, this is the only measurement.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ LEAST = 0.05  # [s] of a stall; the shortest time limit of nodes is 0.1 s
 WAITED, STOOD = "others had the processors", "a processor stood still"  # the two kinds
 COUNTS_WAITING = Path("/proc/self/task").is_dir() and Path("/proc/self/schedstat").exists()
 
-_PERIOD = 0.1  # [s] between two looks at what was waited
-_SHORT = 0.25  # [s] in which it makes a stall: two looks, and what they are late
+_PERIOD = 0.1  # [s] between two looks at waiting times
+_SHORT = 0.25  # [s] in which waiting adds up to a stall: two looks, and their delays
 _NAP = 0.01  # [s] that the watchers of processors sleep
 _KEPT = 10_000  # latest looks and stalls: a quarter of an hour
-_SETTLED = 2.0  # [s] after which a thread that still waits is not waited for
+_SETTLED = 2.0  # [s] longest wait for threads that are still waiting
 _TICK = 1 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01  # [s] of /proc/stat
 _QUIET, _LOOK = 0.1, 1.0  # a quiet machine: less than a tenth of one processor busy, for a second
 
 
 class Stall(NamedTuple):
-    """A time in which this machine did not run what was ready to run."""
+    """Period in which this machine did not run threads that were ready to run."""
 
     end: float  # [s] of time.monotonic()
-    length: float  # [s]; of several processes that waited at once, in sum
+    length: float  # [s]; summed over processes that waited at the same time
     kind: str
 
 
 class Stalls:
-    """Notes stalls of this process, and of all that it starts, until it is closed.
+    """Recorder of stalls of this process and its descendants, until it is closed.
 
     Attributes:
-        pid: of the witness.
+        pid: process id of the witness.
     """
 
     def __init__(self) -> None:
@@ -65,15 +65,15 @@ class Stalls:
             text=True,
         )
         self.pid = self._witness.pid
-        self.now()  # it watches from here on
+        self.now()  # the witness watches from here on
 
     def now(self) -> float:
-        """The time; what was waited before and after it is told apart."""
+        """Present time; waiting before it and after it is counted separately."""
         self._ask(None)
         return time.monotonic()
 
     def since(self, begin: float) -> list[Stall]:
-        """Those that ended after `begin`, which `now` gave; also those that have not ended yet."""
+        """Stalls that ended after `begin`, a result of `now`, or have not ended yet."""
         return [Stall(*fields) for fields in self._ask(begin)]
 
     def _ask(self, begin: float | None) -> list[list]:
@@ -90,11 +90,11 @@ class Stalls:
 
 
 def wait_until_quiet(most: float) -> bool:
-    """Return once next to nothing runs here, or after `most` seconds; True if it is quiet."""
+    """Wait until almost nothing runs here, or for `most` seconds; return true if it is quiet."""
     end = time.monotonic() + most
     while COUNTS_WAITING and time.monotonic() < end:
         begin, idle, processors = time.monotonic(), *_idle()
-        time.sleep(_LOOK)  # no event tells that nothing happens
+        time.sleep(_LOOK)  # no event reports that nothing happens
         busy = (time.monotonic() - begin) * processors - (_idle()[0] - idle)
         if busy < _QUIET * _LOOK + 2 * _TICK:
             return True
@@ -102,7 +102,7 @@ def wait_until_quiet(most: float) -> bool:
 
 
 def _idle() -> tuple[float, int]:
-    """Time [s] for which the processors have been idle, in sum, and their number."""
+    """Idle time of the processors [s], summed, and their number."""
     first, *others = Path("/proc/stat").read_text().splitlines()
     fields = first.split()
     return (int(fields[4]) + int(fields[5])) * _TICK, sum(line.startswith("cpu") for line in others)
@@ -112,28 +112,28 @@ def _idle() -> tuple[float, int]:
 
 
 class _Look(NamedTuple):
-    """The waiting from the look before it to this one."""
+    """Waiting times between the previous look and this one."""
 
     begin: float
     end: float
-    waited: float  # [s]: of each process the thread that waited longest, in sum over processes
+    waited: float  # [s]: the longest waiting thread of each process, summed over processes
     taken: float  # [s] of processors that others had
 
 
 class _Family:
-    """The processes that descend from one, and what their threads have run and waited so far."""
+    """Descendants of a process, with the running and waiting times of their threads."""
 
     def __init__(self, root: int) -> None:
         self._belongs = {root: True, os.getpid(): False}  # by pid
-        self._counted: dict[int, tuple[int, int]] = {}  # run and waited [ns], by thread
-        self._still: set[Path] = set()  # threads whose numbers were the same in the last two looks
+        self._counted: dict[int, tuple[int, int]] = {}  # running and waiting time [ns], by thread
+        self._still: set[Path] = set()  # threads with unchanged times in the last two looks
         self._time, self._idle = time.monotonic(), _idle()[0]
         self.looks: deque[_Look] = deque(maxlen=_KEPT)
         self.look()
-        self.looks.clear()  # it held what had been before
+        self.looks.clear()  # it contained earlier times
 
     def look(self) -> None:
-        """Note what happened since the last time."""
+        """Record the times since the previous look."""
         ran, waited, counted, still = 0, 0, {}, set()
         for pid in self._members():
             longest = 0
@@ -141,7 +141,7 @@ class _Family:
                 file = Path(f"/proc/{pid}/task/{thread}")
                 try:
                     run, wait = map(int, (file / "schedstat").read_bytes().split()[:2])
-                except (OSError, ValueError):  # it has ended
+                except (OSError, ValueError):  # the thread has ended
                     continue
                 before = self._counted.get(thread, (0, 0))
                 counted[thread] = run, wait
@@ -156,7 +156,7 @@ class _Family:
         self._time, self._idle, self._counted, self._still = now, idle, counted, still
 
     def look_until_settled(self) -> None:
-        """Linux counts a wait when it is over: look until those that wait now got a processor."""
+        """Look until all waiting threads got a processor, as Linux counts a wait when it ends."""
         self.look()
         end = time.monotonic() + _SETTLED
         waiting = {file for file in self._still if _is_ready(file)}
@@ -166,10 +166,10 @@ class _Family:
             waiting = {file for file in waiting & self._still if _is_ready(file)}
 
     def stalls(self, begin: float) -> list[Stall]:
-        """A stall lasts as long as too much was missed in a short time."""
+        """Stalls since `begin`: times in which too much waiting occurred within a short time."""
         looks = [look for look in self.looks if look.end > begin]
         stalled: set[int] = set()
-        first, waited, taken = 0, 0.0, 0.0  # of the looks that make a short time up to this one
+        first, waited, taken = 0, 0.0, 0.0  # of the looks within a short time up to this one
         for i, look in enumerate(looks):
             waited, taken = waited + look.waited, taken + look.taken
             while first < i and look.end - looks[first].begin > _SHORT:
@@ -186,7 +186,7 @@ class _Family:
         return found
 
     def _members(self) -> list[int]:
-        """Processes of the family: those known before, and new ones that one of them started."""
+        """Processes of the family: those known before, and new descendants."""
         present = _entries("/proc")
         belongs = {pid: self._belongs[pid] for pid in present if pid in self._belongs}
         self._belongs = belongs
@@ -221,7 +221,7 @@ def _is_ready(thread: Path) -> bool:
 
 
 class _Watchers:
-    """A thread on every processor, which notes when it was woken far too late."""
+    """A thread on every processor, which records late wake-ups."""
 
     def __init__(self) -> None:
         self._woken = threading.Condition()
@@ -244,7 +244,7 @@ class _Watchers:
                 self._woken.notify_all()
 
     def stalls(self, begin: float) -> list[Stall]:
-        """With that of a processor that stands still at this moment."""
+        """Stalls since `begin`, including a processor that stands still at this moment."""
         now = time.monotonic()
         with self._woken:
             self._woken.wait_for(lambda: min(self._last.values()) >= now)
@@ -252,7 +252,7 @@ class _Watchers:
 
 
 def _witness(root: int) -> None:
-    """Answer each line of stdin: null begins a new look, a time asks for the stalls since then."""
+    """Answer each line of stdin: null begins a new look, a time requests the stalls since then."""
     watchers = _Watchers()
     lock = threading.Lock()
     family = _Family(root) if COUNTS_WAITING else None

@@ -1,4 +1,4 @@
-"""Every example runs, in an empty folder, and stays short."""
+"""Every example runs in an empty folder, and stays short."""
 
 import doctest
 import importlib
@@ -88,7 +88,7 @@ def test_drone_at_rest_lifts_off_only_by_gradients_that_let_its_contacts_part(bo
     q[2] -= scene.compile(drone).min_distance(q)[0]
     options = {"dt": example["DT"], "solver": "lcp", "bounce": bounce}
     losses, rises, greatest = example["descend"](Simulation(World(drone, scene), **options), q, 5)
-    # Zero but for rounding in the impulses of contacts that share the load: what flies has 3e-3
+    # Zero up to rounding in the impulses of contacts that share the load. A flying drone has 3e-3
     # m^2/N here.
     assert greatest < 1e-18
     np.testing.assert_allclose(losses, example["RISE"] ** 2, rtol=1e-12)
@@ -112,8 +112,9 @@ def test_ball_is_lifted_only_by_gradients_that_keep_it_on_its_platform() -> None
         np.testing.assert_allclose(rises, 0, atol=1e-12)
     simulation = Simulation(world, **options, complementarity_aware="together")
     losses, rises, greatest = example["descend"](simulation)
-    # The first gradient is that of both in flight as one; some later ones are of a ball that has
-    # landed, less than 1 um below where it rested, of the way to RISE = 0.5 m.
+    # The first gradient is that of both bodies in flight as one. Some later gradients are those of
+    # a ball that has landed, less than 1 um below its initial position, on its motion to RISE = 0.5
+    # m.
     mass = example["PLATFORM"] + example["BALL"]
     flies = 2 * example["RISE"] * example["DT"] ** 2 / mass * example["STEPS"]
     assert flies * (1 - 1e-6) <= greatest <= flies * (1 + 1e-6 / example["RISE"])
@@ -122,7 +123,7 @@ def test_ball_is_lifted_only_by_gradients_that_keep_it_on_its_platform() -> None
 
 
 def test_readme_python_runs(tmp_path: Path) -> None:
-    """All but what loads a file of the reader's own."""
+    """All blocks except the one that loads a file of the reader's own."""
     readme = (Path(__file__).resolve().parents[1] / "README.md").read_text()
     blocks = [block.split("```")[0] for block in readme.split("```python\n")[1:]]
     own = [block for block in blocks if '"my_robot.urdf"' not in block]

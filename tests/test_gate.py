@@ -1,4 +1,4 @@
-"""Scripts of the gate: times of lanes, environments that are kept, and how often tests repeat."""
+"""Scripts of the gate: times of lanes, kept environments, and repetitions of tests."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ pytestmark = pytest.mark.skipif(shutil.which("flock") is None, reason="no flock 
 
 
 def bash(code: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run after .ci/functions.sh, in the repository, with `work` set to the folder."""
+    """Run code after .ci/functions.sh, in the repository, with `work` set to the folder."""
     return subprocess.run(
         ["bash", "-c", f'set -euo pipefail; work="{folder}"; source .ci/functions.sh; {code}'],
         cwd=ROOT,
         env={**os.environ, "ROBOSIM_CI_CACHE": str(folder / "cache"), **environment},
         capture_output=True,
         text=True,
-        timeout=300,  # far more than any needs, with little of a processor
+        timeout=300,  # far more than any test needs, even on a busy machine
         check=False,
     )
 
@@ -63,8 +63,9 @@ def works(*command: str) -> bool:
         return False
 
 
-# Says that the lane that it gave way to is through, and prints whether it was scheduled idly before
-# that and whether it is so any longer. Where that may change, it waits for the change.
+# Reports the end of the other lane, by killing its process or writing its file. Prints whether this
+# process was scheduled idly before that and whether it still is. If the scheduling may change,
+# waits for the change.
 CALM = """
 import os, sys, time
 idle = lambda: os.sched_getscheduler(0) == os.SCHED_IDLE
@@ -87,7 +88,7 @@ def test_a_lane_gives_way_until_another_is_through(tmp_path, what):
     may_end_it = works("chrt", "--idle", "0", "sh", "-c", "chrt --other --pid 0 $$")  # root may
     (tmp_path / "calm.py").write_text(CALM)
     ends = "$other" if what == "process" else "$work/through"
-    # In a process group of its own: for all of the group idle scheduling ends.
+    # In a process group of its own, since idle scheduling ends for the whole group.
     code = f"""
     sleep 300 &
     other=$!
@@ -103,7 +104,7 @@ def test_a_lane_gives_way_until_another_is_through(tmp_path, what):
     touch "$work/through"
     give_way $$ "$work/through" {sys.executable} -c "import os; print(os.sched_getscheduler(0))"
     """
-    ours = [os.sched_getscheduler(0)]  # of which the gate may end idle scheduling just now
+    ours = [os.sched_getscheduler(0)]  # the gate may end our idle scheduling at any time
     done = bash(code, tmp_path)
     ours.append(os.sched_getscheduler(0))
     *said, later = done.stdout.splitlines()
@@ -114,7 +115,7 @@ def test_a_lane_gives_way_until_another_is_through(tmp_path, what):
     assert int(later) in ours
 
 
-# Stands for what pip installs.
+# Replaces the installation by pip.
 MAKE = """
 make_environment() {
   rm -rf "$1"
@@ -130,7 +131,7 @@ make_environment() {
 
 @pytest.fixture
 def environment(tmp_path):
-    """`environment(*arguments, HALF="")`: the folder, and how many were made until now."""
+    """`environment(*arguments, HALF="")`: the folder, and the number of environments made."""
 
     def call(*arguments: str, **variables: str) -> tuple[Path, int]:
         done = bash(

@@ -1,4 +1,4 @@
-"""A name that nothing has: every error says what may have been meant, by one helper."""
+"""Unknown names: every error suggests names that may be meant, by one helper."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PLAN = ["plan", "ur5", "--start", "home", "--goal", "up"]
 
 
 def mistyped(name: str) -> str:
-    """Without its second letter."""
+    """The name without its second letter."""
     return name[:1] + name[2:]
 
 
@@ -163,7 +163,7 @@ def test_what_is_like_nothing_is_told_what_there_is():
     assert suggestion("panda", ["Panda", "PANDA"]) == "; did you mean 'Panda' or 'PANDA'?"
 
 
-# What names are of: where a message says that there is none, it says what may have been meant.
+# Kinds of names: a message about a missing one suggests similar names.
 NAMED = (
     r"(robot|scene|planner|transport|link|joint|group|state|object|coordinate|position|parameter"
     r"|family)"
@@ -172,8 +172,7 @@ MISSING = re.compile(rf"(there is no|has no|is no) ([a-z]+ )*{NAMED} $")
 
 
 def messages() -> Iterator[tuple[str, bool]]:
-    """F-strings of the package that say that a name is not there, and whether their block asks what
-    was meant."""
+    """F-strings of the package about missing names, and true if their block adds a suggestion."""
     for folder in (
         path.resolve() for path in Path(robosim.__file__).parent.iterdir() if path.is_dir()
     ):

@@ -1,5 +1,4 @@
-"""The package as a whole: the cost of importing it, the floor plan, what a source checkout says,
-the metadata."""
+"""The package as a whole: cost of import, floor plan, source checkouts, metadata."""
 
 import re
 import subprocess
@@ -19,8 +18,8 @@ def run_python(code: str, *flags: str, cwd: Path | None = None) -> subprocess.Co
 
 
 def test_import_loads_nothing_but_the_standard_library(tmp_path: Path) -> None:
-    # Beside what this environment's interpreter loads by itself, such as hooks of editable
-    # installs.
+    # In addition to modules that this environment's interpreter loads by itself, such as hooks of
+    # editable installs.
     bare, loaded = (
         run_python(f"import {module}, sys; print(*sys.modules)", cwd=tmp_path)
         for module in ("sys", "robosim")
@@ -33,8 +32,9 @@ def test_import_loads_nothing_but_the_standard_library(tmp_path: Path) -> None:
 
 
 def test_import_takes_little_processor_time(tmp_path: Path) -> None:
-    # Promised are 0.15 s for the whole process, which takes a fifth of that: slower machines keep
-    # the promise, too. The least of five is what others at work on the machine change least.
+    # The limit is 0.15 s for the whole process, which takes a fifth of that, so that slower
+    # machines keep the limit, too. The minimum of five is least affected by other work on the
+    # machine.
     code = "import robosim, time; print(time.process_time())"
     assert min(float(run_python(code, cwd=tmp_path).stdout) for _ in range(5)) < 0.15
 

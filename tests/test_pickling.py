@@ -1,5 +1,4 @@
-"""Every public class: its values go through `pickle` and `copy`, or the reason why they cannot is
-listed here."""
+"""Values of every public class can be pickled and copied, or the reason is listed here."""
 
 from __future__ import annotations
 
@@ -77,7 +76,7 @@ CANNOT = {
 
 
 def public_classes() -> dict[str, type]:
-    """Those in the `__all__` of any module that can be imported here."""
+    """Classes in the `__all__` of any module that can be imported here."""
     found: dict[str, type] = {}
     for info in pkgutil.walk_packages(robosim.__path__, "robosim."):
         if info.name.startswith("robosim.robots") or info.name.endswith("__main__"):
@@ -99,14 +98,17 @@ CLASSES = public_classes()
 
 
 def is_record(cls: type) -> bool:
-    """Whether a value of it may hold anything: nothing is checked when it is made."""
+    """Return true if the class checks nothing when a value is made."""
     return hasattr(cls, "_fields") or (
         dataclasses.is_dataclass(cls) and not hasattr(cls, "__post_init__")
     )
 
 
 def reason_against(name: str) -> str | None:
-    """Of the longest beginning in `CANNOT`; records and examples are values in any room."""
+    """Reason for the longest prefix in `CANNOT`.
+
+    Records and classes with examples are values in any module.
+    """
     if name in CANNOT:
         return CANNOT[name]
     begins = [begin for begin in CANNOT if name.startswith(begin)]
@@ -116,7 +118,7 @@ def reason_against(name: str) -> str | None:
 
 
 def examples() -> list[object]:
-    """Values of all classes that cannot be filled with anything."""
+    """Values of all classes that cannot be filled with arbitrary data."""
     model = robosim.load_robot("ur5")
     scene = load_scene(families()[0], model=model)
     result = plan(Problem(model, scene))
@@ -182,7 +184,7 @@ def made_by_name() -> dict[str, list[object]]:
 
 
 def values_of(name: str) -> list[object]:
-    """Examples of a public class, filled with arrays where anything will do."""
+    """Examples of a public class, filled with arrays if any data will do."""
     cls = CLASSES[name]
     if name in made_by_name():
         return made_by_name()[name]
@@ -252,7 +254,7 @@ def test_what_is_no_value_is_refused_or_taken():
         for way, other, _ in faults(arguments[1]):
             try:
                 rebuild(arguments[0], with_other(arguments[1], way, other))
-            except RobosimError:  # and nothing else
+            except RobosimError:  # and no other error
                 refused += 1
     assert refused > 1000
 
@@ -265,7 +267,7 @@ def test_nothing_else_is_called(make):
 
 def test_simulations_keep_all_that_they_were_told():
     floor = Scene("floor")
-    floor.add_half_space("floor", pose=geometry.pose((0, 0, -0.4195)))  # by which its feet are
+    floor.add_half_space("floor", pose=geometry.pose((0, 0, -0.4195)))  # the height of its feet
     model = robosim.load_robot("quadruped", base="described")
     motors = {name: Motor(30.0, 1.0) for name in model.joint_names if "calf" in name}
     world = World(
@@ -354,7 +356,7 @@ def test_plans_come_back_from_processes_that_are_started_anew():
 
 
 def test_robots_are_read_faster_than_loaded_and_are_small():
-    # Of each robot's own: the smallest of some, so that what else the machine does is left out.
+    # The minimum of several times for each robot, so that other work of the machine is left out.
     from time import perf_counter
 
     def least(call, times):

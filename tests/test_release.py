@@ -1,4 +1,4 @@
-"""The files that make a release agree with each other; the sdist check, on made-up archives."""
+"""Files that make a release are consistent; the sdist check works on made-up archives."""
 
 import io
 import re
@@ -13,7 +13,7 @@ import yaml
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    import tomli as tomllib  # comes with pytest there
+    import tomli as tomllib  # installed with pytest there
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -40,7 +40,7 @@ def test_nothing_is_published_untested() -> None:
     jobs = WORKFLOW["jobs"]
     assert set(jobs["publish"]["needs"]) == set(jobs) - {"publish"}
     assert jobs["publish"]["if"] == "github.ref_type == 'tag'"
-    # The right to publish belongs to one job, and that job runs no code of the project.
+    # Only one job may publish, and this job runs no code of the project.
     assert WORKFLOW["permissions"] == {"contents": "read"}
     assert [name for name, job in jobs.items() if "permissions" in job] == ["publish"]
     assert not any("run" in step for step in jobs["publish"]["steps"])

@@ -1,4 +1,4 @@
-"""The witness of stalls, and what becomes of tests that fail during one."""
+"""The witness of stalls, and the outcome of tests that fail during a stall."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from .stalls import COUNTS_WAITING, LEAST, STOOD, WAITED, Stalls, _Family, _Look, wait_until_quiet
 
-# That are watched.
+# Number of processors that are watched.
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 counts_waiting = pytest.mark.skipif(
     not COUNTS_WAITING, reason="this system does not count what threads wait"
@@ -28,7 +28,7 @@ def stalls():
 
 
 def stop_for_a_while(pid):
-    """Stopped, a process is not run, as on a machine whose processors are taken away."""
+    """Stop a process: it does not run, as if its processors were taken away."""
     os.kill(pid, signal.SIGSTOP)
     time.sleep(0.4)  # the length of the stall
     os.kill(pid, signal.SIGCONT)
@@ -60,8 +60,10 @@ for _ in range(2):
 
 @pytest.fixture
 def starve():
-    """starve(): a busy process of ours on a processor of which others, no descendants of ours, take
-    most."""
+    """`starve()`: start a busy process of ours on a processor that others mostly occupy.
+
+    The others are not descendants of this process.
+    """
     processor = str(min(os.sched_getaffinity(0)))
     own, others = [], []
 
@@ -110,7 +112,7 @@ def test_what_our_processes_wait_for_each_other_is_no_stall():
         return [(round(stall.end, 6), round(stall.length, 6)) for stall in family.stalls(0.0)]
 
     assert noted((0.3, 0.0), (0.3, 0.02), (0.3, -0.01), (0.3, 0.02)) == []  # busy by themselves
-    assert noted((0.02, 0.2), (0.0, 0.2), (0.02, 0.2)) == []  # others are, and leave them enough
+    assert noted((0.02, 0.2), (0.0, 0.2), (0.02, 0.2)) == []  # others are busy, but leave enough
     assert noted((0.06, 0.2)) == [(0.1, 0.06)]
     assert noted((0.3, 0.06)) == [(0.1, 0.06)]  # no more than others had
     assert noted((0.0, 0.2), (0.03, 0.2), (0.03, 0.2), (0.0, 0.2), (0.0, 0.2)) == [(0.3, 0.06)]
@@ -132,8 +134,8 @@ def test_waiting_for_a_quiet_machine_ends():
     assert time.monotonic() - begin >= (1.5 if COUNTS_WAITING else 0.0)
 
 
-# -- The plugin: runs of pytest in which stalls happen when the test says so
-# ------------------------------------
+# -- The plugin: runs of pytest with stalls at chosen times
+# -------------------------------------------
 
 CONFTEST = """
 import sys
@@ -182,13 +184,13 @@ pytestmark = pytest.mark.realtime
 
 @pytest.fixture
 def run(tmp_path):
-    """run(tests, *arguments) -> (exit status, output) of pytest."""
+    """`run(tests, *arguments)`: exit status and output of pytest."""
 
     def run(tests, *arguments, scripted=True):
         root = str(Path(__file__).parents[1])
         (tmp_path / "conftest.py").write_text(CONFTEST.format(root=root, scripted=scripted))
         (tmp_path / "test_it.py").write_text(TESTS.format(tests=tests))
-        # Other plugins that are installed take most of the time to start.
+        # Other installed plugins would take most of the startup time.
         command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", *arguments]
         environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
@@ -245,7 +247,7 @@ def test_c(): print("tries:", tries)
         == "realtime: 2 passed, 0 failed, 0 skipped, 1 stalled; 1 stalled in some try"
     )
     assert (tmp_path / "stalled.txt").read_text() == "test_it.py::test_a\n"
-    # Only these can be run again, as often as is wanted.
+    # Only these tests are run again, as often as required.
     status, output = run(tests, "@stalled.txt", "--tries", "1", "--stalled-to", "stalled.txt")
     assert status == 0, output
     assert (
@@ -291,7 +293,7 @@ def test_c(other): assert nth_try("c") > 1  # shares nothing: its failure is its
 """
     status, output = run(tests)
     assert status == 1, output
-    # Second try: a passes, and the fixture's end fails in b's; third try: b alone.
+    # In the second try a passes, and the fixture's end fails in b's. The third try runs b alone.
     assert "2 passed" in output
     assert "3 again" in output
     assert (

@@ -1,4 +1,4 @@
-"""Realtime tests wait for events: time passes in them only where it is the subject."""
+"""Realtime tests wait for events; time passes in them only if it is the subject."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ALLOWED = {
 
 
 def waits(node: ast.AST, where: str = "") -> Iterator[str]:
-    """Functions in which something sleeps, or waits and makes nothing of whether the event came."""
+    """Functions that sleep, or that wait with a timeout and ignore the result."""
     for child in ast.iter_child_nodes(node):
         inner = child.name if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) else where
         if isinstance(child, (ast.Assert, ast.Return)):

@@ -1,4 +1,4 @@
-"""No code for x86 where other processors compile it: the check, on this and made-up trees."""
+"""The check that other processors compile no x86 code, on this and made-up trees."""
 
 import subprocess
 import sys

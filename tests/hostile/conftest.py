@@ -1,4 +1,4 @@
-"""Hostile input: what every case must show."""
+"""Checks of hostile input, for every case."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ import pytest
 
 from robosim.errors import RobosimError
 
-LIMIT = 2.0  # [s] by the issue: no bad file may cost more
+LIMIT = 2.0  # limit for any bad file [s]
 
 
 def _processor_seconds() -> float:
-    """Spent so far by us and by our children: unlike the clock on the wall it does not grow with
-    what else runs here."""
+    """Processor time of this process and its children [s].
+
+    Unlike wall-clock time, it does not grow with other work on the machine.
+    """
     return sum(os.times()[:4])
 
 
 @pytest.fixture
 def refuses():
-    """Call something that must raise `error`, whose message begins with file:line and matches
-    `pattern`, in time."""
+    """Assert that a call raises `error` in time.
+
+    The message must begin with file:line and match `pattern`.
+    """
 
     def check(call, error, *, place, pattern):
         begin = _processor_seconds()

@@ -80,7 +80,7 @@ def test_srdf(name, tmp_path, refuses):
         place=f"{path}:{line}: ",
         pattern=pattern,
     )
-    try:  # read as far as it has a meaning, and the rest is said
+    try:  # read as far as it has a meaning, and the rest is reported
         model = load_robot(ROBOT, srdf=path)
         said = [*model.warnings, *model.ignored]
     except SrdfError as e:
@@ -198,8 +198,8 @@ def test_xacro(name, tmp_path, refuses):
     marked, pattern = XACRO[name]
     path = tmp_path / "bad.urdf.xacro"
     path.write_text(marked.replace("(!)", ""))
-    # xacro keeps no line numbers: the line is found by what it complains about, so only the file is
-    # certain.
+    # xacro keeps no line numbers. The line is found by the content of the error, so only the file
+    # is certain.
     refuses(
         lambda: load_robot(path),
         UrdfError,

@@ -1,8 +1,8 @@
-"""Random damage to good files: nothing but RobosimError ever comes out, and in time.
+"""Random damage to valid files: only RobosimError may be raised, and in time.
 
-Each round takes a good file and applies a few random edits: bytes flipped, pieces cut, doubled or
+Each round applies a few random edits to a valid file: bytes flipped, pieces cut, doubled or
 swapped, numbers replaced by hostile ones, tags and attributes exchanged. A failure prints the seed
-that makes it again.
+that reproduces it.
 """
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
@@ -144,7 +144,10 @@ def folder(tmp_path):
 
 
 def assert_works(path) -> None:
-    """What is accepted has finite poses, inertia matrix and torques at q = 0, at rest."""
+    """Assert that an accepted file has finite poses, inertia matrix and torques at q = 0.
+
+    The robot is at rest.
+    """
     model = load_robot(path, filter_self_collisions=False)
     q, rest = model.neutral(), np.zeros(model.n_v)
     assert all(np.all(np.isfinite(X)) for X in model.link_poses(q).values())
@@ -164,7 +167,7 @@ def test_urdf(folder):
 
 @pytest.mark.parametrize("seed", [2352])
 def test_urdf_that_once_escaped(folder, seed):
-    """Damage of a seed that only the full campaign reaches."""
+    """The seed of this damage is used by the full campaign only."""
     (folder / "r.urdf").write_bytes(damaged(URDF, random.Random(f"urdf {seed}")))
     with pytest.raises(RobosimError, match="more than numbers can hold"):
         load_robot(folder / "r.urdf", filter_self_collisions=False)
@@ -174,7 +177,7 @@ def test_urdf_that_once_escaped(folder, seed):
     "size", [b"1e308", b"-1e308", b"1e200", b"1e154", b"1e100", b"1e-154", b"1e-308"]
 )
 def test_each_number_so_large_that_products_overflow(folder, size):
-    """Every number of a description in turn: refused, or what it makes is finite."""
+    """Replace each number of a description in turn: it is refused, or all results are finite."""
     spans = [m.span() for m in re.finditer(rb'(?<=[" ])-?\d+\.?\d*(?=[" ])', URDF)]
     assert len(spans) > 60
     refused = 0

@@ -1,5 +1,7 @@
-"""Malformed and hostile mesh files: a MeshError naming file and reason, in time, and without
-allocating what a header claims."""
+"""Malformed and hostile mesh files raise a MeshError with file and reason, in time.
+
+Memory claimed in a header is not allocated.
+"""
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations

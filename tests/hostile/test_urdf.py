@@ -1,10 +1,8 @@
-"""Malformed and hostile URDF: strict reading refuses each with the error's class, file, line and
-the thing named.
+"""Malformed and hostile URDF files.
 
-Otherwise what has a meaning is read, and never in silence.
-
-In each case the line that is at fault carries the mark (!), which is taken out before the file is
-written.
+Strict reading refuses each file with the error's class, file, line and the name at fault.
+Otherwise, parts with a meaning are read, and the others are reported. In each case the mark (!) is
+at the line at fault. It is removed before the file is written.
 """
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
@@ -49,7 +47,7 @@ def inertial(mass: str = "1", tensor: str = 'ixx="1" iyy="1" izz="1"') -> str:
     return f'(!)<inertial><mass value="{mass}"/><inertia {tensor}/></inertial>'
 
 
-# name: (content, pattern). Where the error's line is known, (!) marks it.
+# name: (content, pattern). If the error's line is known, (!) marks it.
 CASES: dict[str, tuple[str, str]] = {
     # XML
     "empty": ("(!)", "empty"),
@@ -205,7 +203,7 @@ def test_refused(name, tmp_path, refuses):
 
 
 def _read_or_refused(load, place):
-    """Reading that is not strict says what it passes over, or refuses it at its place."""
+    """Assert that non-strict reading reports what it skips, or refuses it with its place."""
     try:
         model = load()
         said = [*model.warnings, *model.ignored]

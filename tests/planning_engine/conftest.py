@@ -12,8 +12,8 @@ from robosim import _engine
 from robosim.geometry import Shape, pose
 from robosim.model import Model, ModelBuilder
 
-# Name, parent's offset xyz and rpy, axis, collider length along z: a UR5-like arm of capsules and
-# boxes.
+# Name, offset from the parent xyz and rpy, axis, collider length along z: a UR5-like arm of
+# capsules and boxes.
 UR5 = (
     ("pan", (0, 0, 0.089), (0, 0, 0), (0, 0, 1)),
     ("lift", (0, 0.136, 0), (0, np.pi / 2, 0), (0, 1, 0)),
@@ -63,8 +63,10 @@ def arm() -> Model:
 
 
 def mobile() -> Model:
-    """A planar base, a lift, an arm of two joints of which one mimics, and a sliding tool: every
-    bounded joint type."""
+    """Mobile robot with every type of bounded joint.
+
+    A planar base, a lift, an arm of two joints of which one is a mimic joint, and a sliding tool.
+    """
     builder = ModelBuilder("mobile")
     for name in ("world", "base", "lift", "upper", "lower", "tool"):
         builder.add_link(name)
@@ -124,7 +126,7 @@ def mobile() -> Model:
 
 
 def planar_arm() -> Model:
-    """Two links of 0.5 m that turn about z."""
+    """Two links of 0.5 m that rotate about z."""
     builder = ModelBuilder("two")
     for name in ("base", "upper", "lower"):
         builder.add_link(name)
@@ -147,8 +149,7 @@ def planar_arm() -> Model:
 
 
 def pairs_of(model: Model, n_extras: int, bodies: list[int]) -> np.ndarray:
-    """All pairs on different bodies that are not parent and child, and everything that moves with
-    the extras."""
+    """All pairs on different bodies that are not parent and child, extras included."""
     colliders, joints = model._engine.colliders, model._engine.joints
     n = len(colliders)
     body = [c.body for c in colliders] + bodies
@@ -166,7 +167,7 @@ def pairs_of(model: Model, n_extras: int, bodies: list[int]) -> np.ndarray:
 def scene_of(
     model: Model, shapes: list[Shape], poses: list[np.ndarray], bodies: list[int] | None = None
 ) -> _engine.CollisionScene:
-    """The model among extra objects, all pairs checked."""
+    """Scene of the model and extra objects, with all pairs checked."""
     bodies = [0] * len(shapes) if bodies is None else bodies
     names = [f"object{i}" for i in range(len(shapes))]
     X = np.array(poses).reshape(-1, 4, 4)
@@ -182,7 +183,7 @@ def random_pose(rng: np.random.Generator, size: float) -> np.ndarray:
 def cluttered(
     model: Model, seed: int, n: int = 12, size: float = 0.9, attach: bool = False
 ) -> _engine.CollisionScene:
-    """Random obstacles of every shape; optionally an object held by the last body."""
+    """Random obstacles of every shape; optionally an object attached to the last body."""
     rng = np.random.default_rng(seed)
     make = (
         lambda: Shape.box(rng.uniform(0.03, 0.3, 3)),

@@ -1,4 +1,4 @@
-"""How far distances at many configurations are off. Also run by itself with ROBOSIM_ISA set."""
+"""Errors of distances at many configurations; also run as a script with ROBOSIM_ISA set."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from robosim import _engine
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
 
-SIZE = 0.5  # [m], about, of the shapes
+SIZE = 0.5  # approximate size of the shapes [m]
 
 
 def shapes() -> list[Shape]:
-    """All types; hulls also flat, needles, with repeated points and with faces of many vertices."""
+    """All types of shapes.
+
+    Hulls are also flat or needles, have repeated points, or faces of many vertices.
+    """
     rng = np.random.default_rng(5)
     ball = rng.normal(size=(300, 3))
     ball *= 0.2 / np.linalg.norm(ball, axis=1)[:, None]
@@ -36,13 +39,15 @@ def shapes() -> list[Shape]:
         Shape.convex([*ball[:6], *ball[:6]]),
         Shape.convex(prism),
         Shape.triangle([(0.2, 0, 0), (0, 0.2, 0), (0, 0, 0.2)]),
-        Shape.half_space(),  # the last, as nothing that moves is unbounded
+        Shape.half_space(),  # last, since nothing that moves is unbounded
     ]
 
 
 def bodies() -> tuple[_engine.CollisionScene, Callable[[int], np.ndarray]]:
-    """Every shape on a body that moves freely against every shape, and seeded configurations of
-    that body."""
+    """Every shape on a free-flying body against every shape, and seeded configurations.
+
+    The configurations are those of the body.
+    """
     builder = ModelBuilder("free")
     names = ("ground", "x", "y", "z", "roll", "pitch", "yaw")
     for name in names:
@@ -60,14 +65,14 @@ def bodies() -> tuple[_engine.CollisionScene, Callable[[int], np.ndarray]]:
     n = len(all_shapes)
     pairs = [(i, n - 1 + j) for i in range(n - 1) for j in range(n)]
     extras = [f"extra {j}" for j in range(n)]
-    # Some in line with the axes, so that faces and edges come to be parallel; some not.
+    # Every second one is aligned with the axes, so that faces and edges may be parallel.
     poses = [pose(rpy=(0.3 * j, 0.2 * j, 0.1 * j) if j % 2 else (0, 0, 0)) for j in range(n)]
     scene = _engine.CollisionScene(
         model._engine, extras, all_shapes, np.array(poses), [0] * n, pairs
     )
 
     def configurations(count: int) -> np.ndarray:
-        """Anywhere, near by, on a grid with parallel axes, moving in small steps, far off."""
+        """Random, on a grid with parallel axes, moving in small steps, and far away."""
         rng = np.random.default_rng(7)
         q = np.zeros((count, 6))
         q[:, :3] = rng.uniform(-SIZE, SIZE, (count, 3))
@@ -84,8 +89,10 @@ def bodies() -> tuple[_engine.CollisionScene, Callable[[int], np.ndarray]]:
 
 
 def worst_error() -> float:
-    """Of all pairs at 160 configurations, as a part of what the code for one pair promises: some
-    1e-12 of the size."""
+    """Largest error of all pairs at 160 configurations, relative to the tolerance.
+
+    The tolerance is that of the code for single pairs: about 1e-12 of the size.
+    """
     scene, configurations = bodies()
     q = configurations(160)
     one_at_a_time = np.array([scene.distances(row) for row in q])

@@ -1,5 +1,7 @@
-"""Run in its own process with ROBOSIM_ISA set: what many configurations and edges of three scenes
-are found to be."""
+"""Verdicts for many configurations and edges of three scenes.
+
+Run in a process of its own with ROBOSIM_ISA set.
+"""
 
 from __future__ import annotations
 

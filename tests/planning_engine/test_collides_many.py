@@ -1,5 +1,7 @@
-"""Many configurations at once: the answers of one at a time, bit for bit, on any instruction set
-and any threads."""
+"""Many configurations at once: the results equal those of single ones, bit for bit.
+
+They depend on neither the instruction set nor the number of threads.
+"""
 
 from __future__ import annotations
 

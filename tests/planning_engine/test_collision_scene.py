@@ -153,7 +153,7 @@ def test_self_collisions_are_counted_as_a_plain_loop_counts_them(problems):
     assert len(pairs) == len(list(itertools.combinations(range(6), 2)))
     again = _engine.sample_self_collisions(model._engine, seed=3, samples=400)
     assert np.array_equal(again[1], counts)
-    # Neighbors that share a joint touch always, far ones sometimes, some never.
+    # Neighbors that share a joint always touch, distant links touch sometimes, and some never do.
     assert counts.max() == 400
     assert counts.min() == 0
     assert ((counts > 0) & (counts < 400)).any()

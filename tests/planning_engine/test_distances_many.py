@@ -1,5 +1,7 @@
-"""Distances at many configurations side by side are those of one at a time, of every pair of shapes
-in every pose."""
+"""Distances at many configurations equal those of single ones.
+
+All pairs of shapes are checked in all kinds of poses.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ SCRIPT = Path(__file__).with_name("distances_process.py")
 
 @pytest.fixture(scope="module")
 def distances():
-    """What the script defines."""
+    """Names that the script defines."""
     return runpy.run_path(str(SCRIPT))
 
 
@@ -46,7 +48,7 @@ def test_a_robot_with_itself():
     one_at_a_time = np.array([scene.distances(row) for row in q])
     assert (
         np.abs(scene.distances_many(q) - one_at_a_time).max() < 1e-9
-    )  # cylinders: as near as their own warm starts
+    )  # cylinders: the accuracy of their own warm starts
     assert one_at_a_time.min() < 0 < np.median(one_at_a_time)
 
 

@@ -1,5 +1,4 @@
-"""The edge check against dense sampling: what it calls free never touches; what it calls touching
-comes that near."""
+"""Edge check against dense sampling: free edges never touch, refused edges come near."""
 
 from __future__ import annotations
 
@@ -34,16 +33,16 @@ def test_free_edges_are_free_and_touching_edges_come_near(problems, name, n_obst
             q0 = problems.random_q(model, rng)
             q1 = q0 + rng.uniform(-1, 1, model.n_q) * rng.choice((0.05, 0.3, 1.0, 3.0))
             if rng.uniform() < 0.3:
-                q1[rng.integers(model.n_q)] = q0[0]  # some entry moves far, or none does
+                q1[rng.integers(model.n_q)] = q0[0]  # an entry moves far, or does not move
             result = scene.edge_free(q0, q1, RESOLUTION)
             verdicts.append(result.free)
-            # About 1 mm of motion between samples: what dips deeper in between is found.
+            # About 1 mm of motion between samples, so that a deeper penetration is found.
             if result.free:
                 assert not any(scene.collides(q) for q in along(q0, q1, 1000))
             else:
                 q = q0 + result.t * (q1 - q0)
                 distance, *_ = scene.min_distance(q)
-                # Within the floor at the very place it names; half the resolution bounds the floor.
+                # Within the floor at the reported time; half the resolution bounds the floor.
                 assert distance <= RESOLUTION / 2
                 assert result.pair is not None
                 names = [tuple(sorted((scene.names[a], scene.names[b]))) for a, b in scene.pairs]
@@ -53,8 +52,10 @@ def test_free_edges_are_free_and_touching_edges_come_near(problems, name, n_obst
 
 
 def test_passing_a_large_ball_closely_is_free(problems):
-    """A tool that slides by 1 mm above a ball of 0.5 m: bounds have to be rough in terms of that,
-    not of the ball."""
+    """A tool slides 1 mm above a ball of 0.5 m.
+
+    Bounds must be accurate to the gap, not to the size of the ball.
+    """
     from robosim.model import ModelBuilder
 
     builder = ModelBuilder("slide")
@@ -71,8 +72,10 @@ def test_passing_a_large_ball_closely_is_free(problems):
 
 
 def test_what_is_beside_a_hull_but_on_its_axis_is_free():
-    """A long wedge, whose box has its axis outside of it: balls about that axis say nothing of what
-    they meet."""
+    """A long wedge, whose box has its axis outside of the wedge.
+
+    Balls around this axis do not show whether the wedge is touched.
+    """
     from robosim.model import ModelBuilder
 
     builder = ModelBuilder("wedge")
@@ -91,7 +94,7 @@ def test_what_is_beside_a_hull_but_on_its_axis_is_free():
 
 
 def test_a_thin_wall_between_two_free_ends_is_found_at_any_length(problems):
-    """What a joint-space step misses: a plate of 0.1 mm that a link crosses at speed."""
+    """Joint-space steps miss a plate of 0.1 mm that a link crosses at speed."""
     model = problems.planar_arm()
     rng = np.random.default_rng(0)
     for _ in range(50):
@@ -110,10 +113,12 @@ def test_a_thin_wall_between_two_free_ends_is_found_at_any_length(problems):
 
 @pytest.mark.parametrize("clearance", [1e-3, 1e-4, 6e-5])
 def test_a_motion_may_leave_a_state_that_all_but_touches(problems, clearance):
-    """The growth shrinks towards the ends: 5 mm of resolution does not forbid to start 0.06 mm off
-    a wall."""
+    """The growth decreases towards the ends.
+
+    A motion may start 0.06 mm off a wall with a resolution of 5 mm.
+    """
     model = problems.planar_arm()
-    # The straight arm along x, of half-width 0.02, above a block; turning up moves it away.
+    # The straight arm along x, of half-width 0.02, above a block; rotating up moves it away.
     block = Shape.box((2, 1, 1))
     scene = problems.scene_of(model, [block], [pose((1.2, -0.52 - clearance, 0))])
     start, up, down = np.zeros(2), np.array([0.8, 0.3]), np.array([-0.1, 0])
@@ -123,12 +128,14 @@ def test_a_motion_may_leave_a_state_that_all_but_touches(problems, clearance):
 
 
 def test_resolution_is_the_room_that_a_passage_needs(problems):
-    """A gap is passable when it is wider than the link by more than the growth, and never when it
-    is narrower."""
+    """A gap is passable if it is wider than the link by more than the growth.
+
+    It is never passable if it is narrower than the link.
+    """
     model = problems.planar_arm()
 
     def through(gap):
-        # The tip, bent by nothing, swings between two blocks; the sweep of the outer link fits a
+        # The straight arm swings its tip between two blocks. The sweep of the outer link fits a
         # slot along an arc.
         top = [pose((0.98 + gap / 2 + 0.5, 0, 0))]
         scene = problems.scene_of(model, [Shape.box((1.0, 0.2, 0.2))], top)
@@ -158,7 +165,7 @@ def test_the_answer_does_not_depend_on_what_was_asked_before_nor_on_the_thread(p
 
 
 def random_trajectory(model, rng, q, pieces, order):
-    """C0 pieces from q on that wander by about `size` each."""
+    """Continuous pieces from q on, each deviating by about `size`."""
     breaks = np.concatenate([[0], np.cumsum(rng.uniform(0.05, 0.4, pieces))]) + rng.uniform(-1, 1)
     c = np.zeros((pieces, order, model.n_q))
     for i in range(pieces):
@@ -221,7 +228,7 @@ def test_a_line_as_a_trajectory_gets_the_same_answer(problems):
         timed = scene.trajectory_free([0.0, 2.0], c, columns, q0)
         assert timed.free == line.free
         assert timed.t == pytest.approx(2 * line.t)
-        # Columns that rest keep the rest of q.
+        # Columns at rest keep the other values of q.
         rest = q0.copy()
         rest[2:] = q1[2:]
         partial = scene.trajectory_free(
@@ -231,8 +238,8 @@ def test_a_line_as_a_trajectory_gets_the_same_answer(problems):
         end[:2] = q1[:2]
         begin = np.concatenate([q0[:2], rest[2:]])
         edge = scene.edge_free(begin, end)
-        # Between 0 and half the resolution either answer is right: an edge needs more room than a
-        # trajectory.
+        # Between 0 and half the resolution both results are correct: an edge needs a larger gap
+        # than a trajectory.
         if partial.free != edge.free:
             assert partial.free
             assert 0 < least_distance(scene, along(begin, end, 1000)) < RESOLUTION / 2
@@ -254,7 +261,7 @@ def test_a_floating_body_turns_the_shorter_way(problems):
     assert scene.edge_free(still, quarter).free  # 60 degrees: the ball is at 90
     assert scene.edge_free(
         still, -quarter + 2 * quarter * [1, 1, 1, 0, 0, 0, 0]
-    ).free  # -quaternion: the same turn
+    ).free  # -quaternion: the same rotation
     beyond = np.array([0, 0, 0, 0, 0, np.sin(np.pi / 3), np.cos(np.pi / 3)])
     result = scene.edge_free(still, beyond)
     assert not result.free

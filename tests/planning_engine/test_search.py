@@ -1,5 +1,4 @@
-"""RRT-Connect, shortcuts and blends: answers that hold, every status, the same answer for the same
-seed."""
+"""RRT-Connect, shortcuts and blends: valid results, every status, reproducible by seed."""
 
 from __future__ import annotations
 
@@ -14,8 +13,8 @@ import pytest
 from robosim import _engine
 from robosim.geometry import Shape, pose
 
-# Other samples than the planner's see the same edge: the planner's room of 2.5 mm is not asked for
-# again.
+# The planner's clearance of 2.5 mm is not required again: other samples than the planner's see the
+# same edge.
 PROOF = 1e-5
 
 
@@ -51,8 +50,10 @@ def free_pair(problems, model, scene, seed):
 
 @pytest.fixture(scope="module")
 def passage(problems):
-    """The two-link arm between two posts: straight ahead is blocked, it has to fold to change
-    sides."""
+    """The two-link arm between two posts.
+
+    Straight ahead is blocked, so the arm has to fold to change sides.
+    """
     model = problems.planar_arm()
     posts = [pose((0.75, 0.0, 0)), pose((-0.7, 0.0, 0)), pose((0.55, 0.42, 0))]
     scene = problems.scene_of(model, [Shape.cylinder(0.12, 0.5)] * 3, posts)
@@ -155,7 +156,7 @@ def test_statuses(passage):
 
 @pytest.fixture
 def hopeless(problems):
-    """The goal is shut in: the search runs until it is stopped."""
+    """The goal is enclosed: the search runs until it is stopped."""
     model = problems.planar_arm()
     posts = [pose((0.3 * np.cos(a), 0.3 * np.sin(a), 0)) for a in (-0.7, 0.7)]
     scene = problems.scene_of(model, [Shape.cylinder(0.05, 0.5)] * 2, posts)
@@ -189,8 +190,10 @@ def test_deadline_and_progress_stop_a_hopeless_search(hopeless):
 
 
 def test_iterations_count_what_they_take(hopeless, problems):
-    """Among many shapes an iteration asks more, and counts as several: their number bounds what a
-    search takes."""
+    """Among many shapes an iteration is more costly, and counts as several.
+
+    So the number of iterations bounds the cost of a search.
+    """
     model, scene, start, goal = hopeless
     posts = [pose((0.3 * np.cos(a), 0.3 * np.sin(a), 0)) for a in (-0.7, 0.7)]
     rng = np.random.default_rng(0)
@@ -205,10 +208,10 @@ def test_iterations_count_what_they_take(hopeless, problems):
     for where in (scene, crowded):
         result = search(where, model, start, goal, max_iterations=n)
         assert (result.status, result.iterations) == ("budget_exhausted", n)
-        # The last iteration goes on beyond, by less than a hundredth of the whole.
+        # The last iteration exceeds the budget by less than a hundredth of the whole.
         assert result.work < 1.01 * n * _engine.work_per_iteration
         edges.append(result.n_edges / result.work)
-    assert edges[1] < 0.8 * edges[0]  # an edge there takes more
+    assert edges[1] < 0.8 * edges[0]  # an edge costs more there
 
 
 def test_other_threads_run_while_it_searches(hopeless):
@@ -272,15 +275,17 @@ def test_shortcuts_are_shorter_free_and_repeat(which, request):
         assert not any(scene.collides(q) for q in dense(shorter))
         assert np.array_equal(_engine.shortcut(scene, path, columns, seed=seed), shorter)
         gains.append(length(shorter) / length(path))
-        # Cut at once, it is still a valid path.
+        # Interrupted at once, it still returns a valid path.
         cut = _engine.shortcut(scene, path, columns, seed=seed, deadline_s=0)
         assert length(cut) <= length(path) * (1 + 1e-12)
     assert min(gains) < 0.9
 
 
 def test_shortcuts_among_pins_are_free(problems):
-    """Pins of half a millimeter, which samples of an edge miss as a rule: what seems free is not,
-    time and again."""
+    """Pins of half a millimeter, which samples of an edge usually miss.
+
+    Edges that seem free are often not free.
+    """
     model = problems.planar_arm()
     columns = [0, 1]
     refused = 0
@@ -347,12 +352,12 @@ def test_blends_are_smooth_free_and_close(which, request):
         edges = np.linalg.norm(np.diff(path, axis=0), axis=1)
         assert (
             speeds.max() <= edges.max() / edges.min()
-        )  # 1, but for smooth runs, in which it goes with the edges
+        )  # 1, except in smooth runs, where it depends on the edges
         assert not any(scene.collides(evaluate(blend, s)) for s in samples)
         assert scene.trajectory_free(blend.breaks, blend.coefficients, columns, start)
         tight = _engine.blend_corners(scene, path, columns, largest=1e-3)
         assert tight.breaks[-1] == pytest.approx(length(path), rel=1e-9)
-        # Half a blend's size is the bound of how far it leaves the corner.
+        # Half a blend's size bounds its distance from the corner.
         for corner in path[1:-1]:
             assert min(np.linalg.norm(evaluate(tight, s) - corner) for s in tight.breaks) <= 1.1e-3
 
@@ -368,7 +373,7 @@ def test_degenerate_paths_are_blended(problems):
     line = _engine.blend_corners(scene, np.array([a, a, b, b]), [0, 1])
     assert len(line.breaks) == 2
     assert line.breaks[-1] == pytest.approx(np.linalg.norm(b))
-    # There and back: slows down and turns, short of the corner.
+    # Forward and back: it slows down and turns before the corner.
     back = _engine.blend_corners(scene, np.array([a, b, a]), [0, 1])
     assert np.allclose(evaluate(back, back.breaks[-1]), a)
     farthest = max(np.linalg.norm(evaluate(back, s)) for s in np.linspace(0, back.breaks[-1], 500))
@@ -380,7 +385,7 @@ def test_degenerate_paths_are_blended(problems):
 
 
 def test_a_corner_at_a_wall_gets_a_small_blend(problems):
-    """The blend cuts the corner's inside; a post there leaves room for a small one only."""
+    """The blend cuts the corner's inside; a post there allows a small blend only."""
     model = problems.planar_arm()
     scene = problems.scene_of(
         model, [Shape.cylinder(0.05, 0.5)], [pose((1.05 * np.cos(0.3), 1.05 * np.sin(0.3), 0))]

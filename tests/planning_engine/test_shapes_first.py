@@ -1,5 +1,4 @@
-"""Searches where hulls stand for meshes: by the hulls as far as these leave a way, and by the
-meshes beyond."""
+"""Searches if hulls represent meshes: by the hulls if they leave a path, else by the meshes."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from robosim.scene import Scene
 from ..concave import channel  # noqa: TID252 (tests have no absolute name)
 
 INERTIA = np.eye(3)
-REACH = 1.0  # [m], of each coordinate of the box
+REACH = 1.0  # of each coordinate of the box [m]
 COLUMNS = [0, 1, 2]
 
 
@@ -25,7 +24,7 @@ CHANNEL = channel()
 
 @pytest.fixture(scope="module")
 def model():
-    """A box of 10 cm that slides along x, y and z about a channel, whose hull fills it."""
+    """A box of 10 cm that slides along x, y and z around a channel, whose hull fills it."""
     builder = ModelBuilder("box and channel")
     builder.add_link("world")
     builder.add_collider("world", Shape.convex(CHANNEL.vertices), exact=CHANNEL)
@@ -54,7 +53,7 @@ def scene(model):
 
 
 def closed(model):
-    """The channel in walls that leave no way but through it."""
+    """The channel in walls that leave only the path through it."""
     around = Scene()
     wall = 0.3
     for name, sides, at in (
@@ -75,7 +74,7 @@ def search(scene, start, goal, **options):
 
 
 def is_free(scene, path):
-    """By the meshes, every edge as a whole."""
+    """True if every edge of the path is free, according to the meshes."""
     return all(scene.edge_free(a, b, 0.005).free for a, b in itertools.pairwise(path))
 
 
@@ -84,8 +83,7 @@ INSIDE = np.array([0.0, 0.0, 0.05])
 
 
 def test_around_the_hull_where_there_is_room(scene):
-    """The way around is found among the hulls, though the straight one through the channel is
-    free."""
+    """The path around is found among the hulls, although the straight one through is free."""
     assert scene.edge_free(OUTSIDE, THROUGH, 0.005).free
     found = search(scene, OUTSIDE, THROUGH)
     assert found.status == "solved"
@@ -116,7 +114,7 @@ def test_too_few_iterations_for_the_meshes(model):
     ("start", "goal"), [(INSIDE, THROUGH), (OUTSIDE, INSIDE), (INSIDE, INSIDE * [1, 0, 0])]
 )
 def test_start_or_goal_within_the_hull(scene, start, goal):
-    """That pair goes by its mesh from the first edge on: the straight line is free."""
+    """The pair is checked by its mesh from the first edge on: the straight line is free."""
     assert scene.edge_free(start, goal, 0.005).free
     found = search(scene, start, goal)
     assert (found.status, found.iterations, len(found.path)) == ("solved", 0, 2)
@@ -139,8 +137,10 @@ def test_detours_within_the_hull_become_straight(scene):
 
 
 def test_a_path_through_the_hull_is_optimized(scene):
-    """Between its ends the optimizer goes by the mesh of the pair that overlaps by its hull, and
-    proves all edges."""
+    """Between the ends, the pair whose hull overlaps is checked by its mesh.
+
+    The optimizer proves all edges.
+    """
     path = np.array([[-0.6, 0.0, 0.0], [0.0, 0.02, 0.06], [0.6, 0.0, 0.0]])
     bounds = np.full(3, REACH)
     found = _engine.optimize_path(
@@ -153,7 +153,7 @@ def test_a_path_through_the_hull_is_optimized(scene):
 
 
 def test_other_questions_go_by_the_meshes_after_a_search(scene):
-    """Also after one that was cut or cancelled; and the same search has the same answer."""
+    """Also after a search that was interrupted or cancelled; repeated searches are equal."""
     before = search(scene, OUTSIDE, THROUGH, seed=3)
     for options in ({"deadline_s": 0.0}, {"max_iterations": 1}, {"progress": lambda: False}, {}):
         search(scene, OUTSIDE, THROUGH, **options)

@@ -1,5 +1,7 @@
-"""Tables of where two colliders are apart: what they call free is free, and answers are the same as
-without them."""
+"""Tables of free angles between two colliders: free entries are free.
+
+Results are the same with and without tables.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,10 @@ def alone(model, pairs, tables=None):
 
 
 def chain(*axes, link=LINK, mimic=False):
-    """A base, and links of 0.3 m that turn about the axes given; the base stands beside where the
-    second one goes."""
+    """A base, and links of 0.3 m that rotate about the given axes.
+
+    The base stands beside the path of the second link.
+    """
     builder = ModelBuilder("chain")
     builder.add_link("base")
     builder.add_collider("base", Shape.cylinder(0.06, 0.2))
@@ -77,8 +81,7 @@ def case(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_what_is_free_is_apart(name):
-    """At random angles, in cells whole and cut, of pairs that are apart in some places, and never
-    by chance."""
+    """At random angles, in whole and in cut cells, for pairs with some free angles."""
     model, pair = case(name)
     (table,) = _engine.turn_tables(model._engine, [pair], least=LEAST)
     scene = alone(model, [pair])
@@ -89,7 +92,7 @@ def test_what_is_free_is_apart(name):
     free = np.array([table.is_free(at, at) for at in q[:, table.q_index]])
     assert free.any()
     assert distance[free].min() > LEAST
-    # Nearly all that is clearly apart is known.
+    # Almost all angles with a clear distance are known to be free.
     assert free[distance > 0.5 * distance.max()].mean() > 0.9
 
 
@@ -110,7 +113,7 @@ def test_ranges_are_free_where_all_their_cells_are(name):
 
 
 def test_pairs_that_have_none():
-    """Three joints between them, a slide, a coupled joint, or touching at every angle."""
+    """Three joints between the colliders, a slide, a mimic joint, or contact at every angle."""
     spatial = chain((0, 0, 1), (0, 1, 0), (0, 0, 1))
     assert _engine.turn_tables(spatial._engine, [(0, 3)]) == [None]
     builder = ModelBuilder("slide")
@@ -127,7 +130,7 @@ def test_pairs_that_have_none():
 
 
 def test_answers_are_the_same_with_tables(problems):
-    """Of a UR5 in clutter: configurations, edges, and who touches."""
+    """Configurations, edges and collisions of a UR5 in clutter."""
     model = robosim.load_robot("ur5")
     pairs = np.asarray(model.collision_pairs)
     tables = _engine.turn_tables(model._engine, pairs)
@@ -149,7 +152,7 @@ def test_answers_are_the_same_with_tables(problems):
         edge = plain.edge_free(a, b, 0.005)
         again = known.edge_free(a, b, 0.005)
         verdicts.append(edge.free)
-        if edge.free:  # what is proven stays so; what only came within the floor may be proven now
+        if edge.free:  # proven edges stay free; edges refused within the floor may be proven
             assert again.free
         elif again.free:
             assert all(plain.min_distance(a + t * (b - a))[0] > 0 for t in np.linspace(0, 1, 2000))
@@ -165,7 +168,7 @@ def test_the_number_of_tables_is_checked():
 
 
 def test_threads_find_the_same_tables():
-    """Pair by pair on whatever thread: to the bit."""
+    """The tables are equal bit for bit, whatever thread computes a pair."""
     model = robosim.load_robot("ur5")
     before = _engine.thread_limit()
     found = []

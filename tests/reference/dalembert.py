@@ -1,10 +1,11 @@
-"""Inverse dynamics from d'Alembert's principle by numerical differentiation: slow, short,
-independent of recursions.
+"""Inverse dynamics from d'Alembert's principle by numerical differentiation.
+
+It is slow, short, and independent of recursions.
 
     tau_k = sum over bodies B of  J_B[:, k] . (d/dt momentum of B - gravity force on B)
 
-with the momentum (linear; angular about the center of mass) in world axes, J_B[:, k] the velocity
-of B at v = e_k, and every derivative a five-point difference of poses along the motion. Spong,
+The momentum (linear; angular about the center of mass) is in world axes. J_B[:, k] is the velocity
+of B at v = e_k. Every derivative is a five-point difference of poses along the motion. Spong,
 Hutchinson and Vidyasagar, "Robot Modeling and Control" (2006), section 7.1.
 """
 
@@ -18,8 +19,10 @@ import numpy as np
 
 @dataclass
 class Body:
-    """A rigid body: pose(q) -> (4, 4) in the world, mass, center of mass in its frame, inertia
-    about it, its axes."""
+    """Rigid body with pose(q) -> (4, 4) in the world, mass, and center of mass in its frame.
+
+    The inertia is about the center of mass, in the body's axes.
+    """
 
     pose: Callable[[np.ndarray], np.ndarray]
     mass: float
@@ -37,8 +40,10 @@ def _vee(W: np.ndarray) -> np.ndarray:
 
 
 def _velocity(body: Body, path: Callable[[float], np.ndarray], t: float, h: float) -> np.ndarray:
-    """[linear velocity of the com; angular velocity] in world axes at time t, by five-point
-    differences."""
+    """[linear velocity of the com; angular velocity] at time t, by five-point differences.
+
+    In world axes.
+    """
     states = [_state(body, path(t + k * h)) for k in (-2, -1, 1, 2)]
     weights = np.array([1, -8, 8, -1]) / (12 * h)
     R = _state(body, path(t))[0]
@@ -56,11 +61,10 @@ def inverse_dynamics(
     gravity: np.ndarray,
     h: float = 1e-3,
 ) -> np.ndarray:
-    """(n_v,) generalized forces of the motion with v(t) = v + a t through q; `integrate(q, dv)`
-    moves on q.
+    """(n_v,) generalized forces of the motion with v(t) = v + a t through q.
 
-    The path is q(t) = integrate(q, v t + a t^2 / 2), whose body-side velocity at t = 0 is v with
-    derivative a.
+    `integrate(q, dv)` moves q by dv. The path is q(t) = integrate(q, v t + a t^2 / 2), whose
+    body-side velocity at t = 0 is v with derivative a.
     """
 
     def path(t: float) -> np.ndarray:

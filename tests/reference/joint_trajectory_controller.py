@@ -1,10 +1,9 @@
-"""The written semantics of a joint trajectory controller (docs/execution.md), row by row, in plain
-Python.
+"""Semantics of a joint trajectory controller (docs/execution.md), row by row, in plain Python.
 
 An oracle for the executor: slow, without arrays of coefficients, state machines or shared code. A
-motion is a list of rows (time, q, v or None, a or None) on a time axis of its own; a segment is
-found by solving for the polynomial that meets the fields given at both of its ends. Only the
-vocabulary (statuses, codes, reasons, messages) is robosim's.
+motion is a list of rows (time, q, v or None, a or None) on a time axis of its own. A segment is the
+polynomial that interpolates the fields given at both of its ends. Only the vocabulary (statuses,
+codes, reasons, messages) is robosim's.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from robosim.execution.goals import ErrorCode, GoalStatus, RejectReason
 
 @lru_cache(maxsize=4096)
 def _inverse(length, derivatives):
-    """Maps (q, v, ...) at both ends to the coefficients of the polynomial between them."""
+    """Matrix from (q, v, ...) at both ends to the coefficients of the polynomial between them."""
     degree = 2 * derivatives - 1
     rows = []
     for s in (0.0, length):
@@ -54,8 +53,10 @@ def _row_sample(row):
 
 
 def sample(rows, before, time):
-    """(q, v, a) and whether the last row is passed; `before` is the row that the motion comes
-    from."""
+    """(q, v, a) at `time`, and true if the last row has passed.
+
+    `before` is the row that the motion comes from.
+    """
     if time >= rows[-1][0]:
         return _row_sample(rows[-1]), True
     if time < rows[0][0]:
@@ -65,7 +66,7 @@ def sample(rows, before, time):
 
 
 class Goal:
-    """What the reference says about a goal."""
+    """The reference's record of a goal."""
 
     def __init__(self, path, goal, goal_time):
         self.tolerances = (path, goal, goal_time)
@@ -77,7 +78,7 @@ class Goal:
 
 
 class ReferenceController:
-    """Its options are a dictionary; `profile` in it is "humble", "jazzy" or "rolling"."""
+    """Controller with a dictionary of options; `profile` is "humble", "jazzy" or "rolling"."""
 
     def __init__(self, names, options):
         self.names, self.o = list(names), options
@@ -86,8 +87,7 @@ class ReferenceController:
         self.command = None
         self.tolerances = self.own = (options["path"], options["goal"], options["goal_time"])
 
-    # -- Row "refused", in this order
-    # ------------------------------------------------------------------------
+    # -- Row "refused", in this order --------------------------------------------------------------
 
     def refusal(self, message, now):
         names, points = list(message.joint_names), message.points
@@ -132,8 +132,7 @@ class ReferenceController:
                         return RejectReason.OUT_OF_LIMITS
         return None
 
-    # -- Rows about goals, topics, ends
-    # ----------------------------------------------------------------------
+    # -- Rows about goals, topics, ends ------------------------------------------------------------
 
     def activate(self, q, v):
         self.active, self.goal, self.motion = True, None, None
@@ -166,8 +165,11 @@ class ReferenceController:
         return self.goal
 
     def merged(self, goal):
-        """0: own value, -1: none; anything else negative or unknown: all of the goal's tolerances
-        are void."""
+        """Merge the goal's tolerances with the controller's own.
+
+        A value of 0 means the controller's own value, -1 means none. Any other negative value, or
+        an unknown joint, makes all tolerances of the goal void.
+        """
         given = [(goal.goal_time_tolerance,)] + [
             (t.position, t.velocity, t.acceleration)
             for t in (*goal.path_tolerance, *goal.goal_tolerance)
@@ -212,7 +214,7 @@ class ReferenceController:
         self.next, self.hold_flag = ("rows", [(0.0, self.q, 0 * self.q, 0 * self.q)]), True
 
     def slow_down(self):
-        """Each joint at its own deceleration, where that is asked for."""
+        """Stop each joint at its own deceleration, if a deceleration is configured."""
         self.hold()
         if self.o["deceleration"] is None or not self.v.any():
             return
@@ -227,8 +229,7 @@ class ReferenceController:
             rows.append((t, np.array(q), np.array(v), None))
         self.next = ("rows", rows)
 
-    # -- Row "a cycle"
-    # ---------------------------------------------------------------------------------------
+    # -- Row "a cycle" -----------------------------------------------------------------------------
 
     def update(self, q, v, now, period, scaling):
         self.q, self.v = np.array(q), np.array(v)
@@ -276,7 +277,7 @@ class ReferenceController:
                     np.array([given.get(name, rest[i]) for i, name in enumerate(self.names)])
                 )
             rows.append((p.time_from_start, *fields))
-        start = what.stamp if what.stamp != 0 else now  # when the message's time is 0
+        start = what.stamp if what.stamp != 0 else now  # if the message's time is 0
         if self.o["profile"] == "rolling" and old is not None and len(old[0]) > 1:
             spliced = self.spliced(
                 old, cursor, rows, start - now, [n in what.joint_names for n in self.names]
@@ -293,8 +294,10 @@ class ReferenceController:
         self.motion = (rows, before)
 
     def spliced(self, old, cursor, rows, delay, named):
-        """Old motion until the new one begins, new rows ahead of that; unnamed joints stay on the
-        old motion."""
+        """Old motion until the new one begins, then the new rows.
+
+        Unnamed joints stay on the old motion.
+        """
         seam = max(delay, 0.0)
         ahead = [(row[0] + delay, *row[1:]) for row in rows if row[0] + delay > seam]
         if not ahead:

@@ -5,7 +5,7 @@ import numpy as np
 from .dalembert import Body, inverse_dynamics
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
-# Five-point differences twice over, step 1e-3: truncation 1e-11, rounding 1e-16 / 1e-3^2.
+# Five-point differences applied twice, step 1e-3: truncation 1e-11, rounding 1e-16 / 1e-3^2.
 TOLERANCE = 1e-8
 
 
@@ -52,8 +52,8 @@ def test_two_link_arm_has_the_closed_form_of_the_textbook():
 
 
 def test_spinning_body_obeys_euler():
-    # Coordinates are a rotation matrix, v the body's angular velocity: tau = I w' + w x I w in the
-    # body frame.
+    # Coordinates are a rotation matrix, and v is the body's angular velocity: tau = I w' + w x I w
+    # in the body frame.
     from scipy.spatial.transform import Rotation
 
     inertia = np.diag([0.1, 0.2, 0.25])

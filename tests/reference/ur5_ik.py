@@ -1,10 +1,10 @@
-"""Closed-form inverse kinematics of the UR5: all solutions, by geometry. An oracle for tests, slow
-and plain.
+"""Closed-form inverse kinematics of the UR5: all solutions, by geometry.
 
-Denavit-Hartenberg parameters as published by Universal Robots; the derivation follows K. P.
-Hawkins, "Analytic inverse kinematics for the Universal Robots UR-5/UR-10 arms" (2013): shoulder
-from the wrist's distance to the base axis, wrist 2 and 3 from the tool's orientation, then a planar
-two-link arm. Poses are of the tool flange in the controller's base frame.
+An oracle for tests, slow and plain. Denavit-Hartenberg parameters are those published by Universal
+Robots. The derivation follows K. P. Hawkins, "Analytic inverse kinematics for the Universal Robots
+UR-5/UR-10 arms" (2013): shoulder from the wrist's distance to the base axis, wrist 2 and 3 from the
+tool's orientation, then a planar two-link arm. Poses are of the tool flange in the controller's
+base frame.
 """
 
 import numpy as np
@@ -36,8 +36,10 @@ def forward(q):
 
 
 def inverse(X, margin=1e-9):
-    """All solutions (k, 6) with angles in (-pi, pi]; k is 0, 2, 4, 6 or 8 away from
-    singularities."""
+    """All solutions (k, 6) with angles in (-pi, pi].
+
+    Away from singularities k is 0, 2, 4, 6 or 8.
+    """
     found = []
     wrist = X @ [0, 0, -D[5], 1]
     reach = np.hypot(wrist[0], wrist[1])
