@@ -104,7 +104,7 @@ def test_a_lane_gives_way_until_another_is_through(tmp_path, what):
     touch "$work/through"
     give_way $$ "$work/through" {sys.executable} -c "import os; print(os.sched_getscheduler(0))"
     """
-    ours = [os.sched_getscheduler(0)]  # the gate may end our idle scheduling at any time
+    ours = [os.sched_getscheduler(0)]  # the gate may change it meanwhile
     done = bash(code, tmp_path)
     ours.append(os.sched_getscheduler(0))
     *said, later = done.stdout.splitlines()

@@ -60,7 +60,7 @@ for _ in range(2):
 
 @pytest.fixture
 def starve():
-    """`starve()`: start a busy process of ours on a processor that others mostly occupy.
+    """`starve()`: start a busy child on a processor that other processes mostly occupy.
 
     The others are not descendants of this process.
     """
@@ -134,8 +134,7 @@ def test_waiting_for_a_quiet_machine_ends():
     assert time.monotonic() - begin >= (1.5 if COUNTS_WAITING else 0.0)
 
 
-# -- The plugin: runs of pytest with stalls at chosen times
-# -------------------------------------------
+# -- The plugin: runs of pytest with stalls at chosen times ----------------------------------------
 
 CONFTEST = """
 import sys

@@ -69,7 +69,7 @@ def test_hits_lie_on_the_surface_and_nothing_lies_before(oracle, kind):
                 if steep > 1e-2:
                     assert again.hit[i]
                     assert again.t[i] == pytest.approx(reach, rel=1e-12)
-            for part in np.linspace(0, 1, 20, endpoint=False):  # a ball of 1 nm on the way
+            for part in np.linspace(0, 1, 20, endpoint=False):  # a ball of 1 nm before the hit
                 p = origins[i] + part * reach * directions[i]
                 assert not collide(shape, X, Shape.sphere(1e-9), pose(p)) or part * reach > hits.t[
                     i

@@ -498,9 +498,8 @@ def test_links_with_a_fault_have_kinematics_only():
                 call(q)
             refusals += 1
     assert refusals == 10
-    # Of the whole registry, the operations that need no inertia. They move a frame or a
-    # configuration, compute the joints' own forces, or use the regressor, whose columns multiply
-    # the inertia.
+    # Operations of the whole registry that need no inertia. They move a frame or a configuration,
+    # compute the joints' own forces, or use the regressor, whose columns multiply the inertia.
     rows = _engine.operations()
     free = {name for name, row in rows.items() if not row["uses_inertia"]}
     assert free == {name for name, row in rows.items() if row["takes_frames"]} | {

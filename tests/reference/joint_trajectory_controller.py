@@ -110,6 +110,7 @@ class ReferenceController:
             return RejectReason.END_VELOCITY
         if message.stamp != 0 and message.stamp + points[-1].time_from_start < now:
             return RejectReason.ENDS_IN_PAST
+        # Times must increase, and sizes must match the names.
         previous = None
         for p in points:
             if previous is not None and p.time_from_start <= previous:
@@ -120,6 +121,7 @@ class ReferenceController:
                 return RejectReason.SIZE
             if len(p.effort):
                 return RejectReason.EFFORT
+        # Values must be finite and within the limits, up to 0.1 %.
         if self.o["limits"] is not None:
             for p in points:
                 for field, bound in zip(
@@ -132,7 +134,7 @@ class ReferenceController:
                         return RejectReason.OUT_OF_LIMITS
         return None
 
-    # -- Rows about goals, topics, ends ------------------------------------------------------------
+    # -- Rows about goals, topics and ends ---------------------------------------------------------
 
     def activate(self, q, v):
         self.active, self.goal, self.motion = True, None, None

@@ -11,7 +11,8 @@ from robosim.ros.answers import ARRIVING, SENDING, Answers
 class Clock:
     """Replacement of the module `time`.
 
-    Time passes only while somebody sleeps. `at` maps times to functions that are called on the way.
+    Time passes only in `sleep`. `at` maps times to functions that `sleep` calls when they are
+    reached.
     """
 
     def __init__(self) -> None:

@@ -67,7 +67,7 @@ def record(path, plan_, *, begin=0.5, scaling=(), lag=0.0, rate=500, sent=True, 
     return Bag(path)
 
 
-# -- There and back --------------------------------------------------------------------------------
+# -- Round trips -----------------------------------------------------------------------------------
 
 
 def test_states_are_read_back_bit_for_bit(tmp_path):
@@ -108,6 +108,7 @@ def test_everything_else_is_read_back(tmp_path):
         for i in range(5)
     )
     commands = random.standard_normal((50, 6))
+    # Write descriptions, trajectories, commands and numbers.
     with BagWriter(tmp_path / "bag") as bag:
         bag.write_robot_description("<robot name='old'/>", time_ns=EPOCH)
         bag.write_robot_description("<robot name='\u00e4'/>", time_ns=EPOCH + 1)
@@ -121,6 +122,7 @@ def test_everything_else_is_read_back(tmp_path):
             bag.write_command(values, time_ns=EPOCH + k * 2_000_000)
             bag.write_number(k, topic="/scale", time_ns=EPOCH + k * 2_000_000)
         assert bag.counts["/scale"] == 50
+    # Read all of them back.
     bag = Bag(tmp_path / "bag")
     assert not bag.truncated
     assert bag.robot_description() == "<robot name='\u00e4'/>"
@@ -178,7 +180,7 @@ def test_stamps_of_another_clock_are_shifted(tmp_path):
         assert np.allclose(received, expected - expected[0], rtol=0, atol=1e-9)
 
 
-# -- What it says about the motion -----------------------------------------------------------------
+# -- Analysis of motions ---------------------------------------------------------------------------
 
 
 def test_a_trajectory_meets_every_sample(tmp_path):
@@ -332,7 +334,7 @@ def test_command_line(tmp_path, capsys):
         assert capsys.readouterr().err.startswith("robosim: error: ")
 
 
-# -- Interrupted and hostile -----------------------------------------------------------------------
+# -- Interrupted and hostile recordings ------------------------------------------------------------
 
 
 def test_a_recording_bears_its_name_when_it_is_whole(tmp_path):

@@ -50,7 +50,7 @@ def ended(handle):
     return wait_for(lambda: handle.result, "the goal's end")
 
 
-# -- The wire: bits, order, holes ------------------------------------------------------------------
+# -- The wire: bits, order, lost messages ----------------------------------------------------------
 
 
 @pytest.mark.parametrize("rate", [125, 500])
@@ -292,7 +292,7 @@ def test_velocities_that_are_not_told_are_differences(domain):
         assert max(speeds) > 0.4  # the cubic's peak is 0.6; single differences scatter only upwards
 
 
-# -- What is wrong is said -------------------------------------------------------------------------
+# -- Refusals and reports --------------------------------------------------------------------------
 
 
 def test_goals_that_nobody_could_judge_are_refused(domain):

@@ -70,7 +70,7 @@ def assert_motion(response, ur5, start):
     assert response.error_code == ErrorCode.SUCCESS, response.message
     points = trajectory_of(response)
     followed = to_trajectory(points)
-    # Exact, up to a double's way through ROS.
+    # Exact up to the conversion of doubles through ROS.
     np.testing.assert_allclose(points.points[0].positions, start, atol=1e-9)
     limits = ur5.limits
     order = [ur5.position_names.index(name) for name in points.joint_names]
@@ -284,7 +284,7 @@ def test_cancel_a_search(planner, world):
     assert planner.answer(waiting).error_code == ErrorCode.SUCCESS
 
 
-# What is shown
+# Markers
 
 
 def test_late_subscribers_see_the_last_plan(planner, world, ur5):

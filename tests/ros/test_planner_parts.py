@@ -261,7 +261,7 @@ def test_execution_is_cancelled(arm, ur5):
     assert end.code is ErrorCode.PREEMPTED
     assert told[-1][1] < 1.0
     assert 0.3 < arm.state().position[0] < 2.4
-    # The arm is no longer at the start of the plan.
+    # The arm is not at the start of the plan.
     end, _ = follow(arm, ur5, answer)
     assert end.code is ErrorCode.CONTROL_FAILED
     assert "refused" in end.message

@@ -265,7 +265,7 @@ def test_joint_goal(ur5, states):
 
 
 def test_goals_as_given(ur5, states):
-    """`full_turns: false` holds for positions and names of positions.
+    """`full_turns: false` applies to positions and names of positions.
 
     A pose that a name stands for has no turns.
     """

@@ -53,6 +53,7 @@ class Robot:
         from robosim.ros.qos import LATCHED
 
         self.node, self.Result = node, FollowJointTrajectory.Result
+        # Joint states, and the status topics of a UR driver.
         self.states = node.create_publisher(JointState, "joint_states", 100)
         self.scaling = node.create_publisher(Float64, names.SPEED_SCALING, 10)
         self.program = node.create_publisher(Bool, names.PROGRAM_RUNNING, LATCHED)
@@ -69,6 +70,7 @@ class Robot:
         self.release = threading.Event()
         self.stamp = 0
 
+        # Action whose execution waits for `release`.
         async def execute(handle):
             self.handles.append(handle)
             while not self.release.is_set() and not handle.is_cancel_requested:

@@ -87,8 +87,7 @@ def test_xacro_arguments_are_passed_on(tmp_path):
         read_robot(values(robot=str(tmp_path / "rod.urdf.xacro"), xacro_arguments=["tip=hand"]))
 
 
-# -- The arm that the parameters specify
-# -------------------------------------------------------------
+# -- The arm that the parameters specify -----------------------------------------------------------
 
 
 @pytest.mark.parametrize(

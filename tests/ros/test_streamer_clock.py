@@ -35,7 +35,7 @@ def arm(start, ros_node, time):
 
 
 def test_simulated_time_pauses_and_jumps(start, ros_node, time, arm, wait_for):
-    """The arm stands while time does; a jump either way moves it by one sample's motion at most."""
+    """The arm stands while time does; either jump moves it by one sample's motion at most."""
     process = start(
         "streamer", params={"use_sim_time": True, "interface": "forward_position", "profile": "ur"}
     )

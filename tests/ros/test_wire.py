@@ -45,8 +45,7 @@ def floats(values):
     return [float(value).hex() for value in values]
 
 
-# -- The nodes and the peer
-# --------------------------------------------------------------------------
+# -- The nodes and the peer ------------------------------------------------------------------------
 
 
 @RATES
@@ -204,8 +203,7 @@ def test_the_planners_trajectory_is_heard(start, ros_node, domain):
         assert told["time_from_start"] == {"sec": span.sec, "nanosec": span.nanosec}
 
 
-# -- The dds transport without ROS, and a real ROS
-# ---------------------------------------------------
+# -- The dds transport without ROS, and a real ROS -------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["trajectory", "setpoints"])

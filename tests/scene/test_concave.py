@@ -162,7 +162,7 @@ def test_what_is_wholly_inside_a_solid_collides_and_what_is_inside_a_surface_doe
     surface.add_mesh("block", small, X, keep="surface")
     rounded.add_mesh("block", small, X, keep="solid")
     assert solid.compile(ur5).collides(q)
-    # The whole arm is inside a room: it does not collide with a surface, but with a solid.
+    # The mesh encloses the whole arm, which collides with a solid, but not with a surface.
     room = (3.0 * dented, faces)
     inside, free = Scene(), Scene()
     inside.add_mesh("room", room, keep="solid")

@@ -149,7 +149,7 @@ def test_derivatives_of_distances_are_those_of_the_meshes():
 
 
 def test_inside_a_mesh_with_holes():
-    """A ball that lacks every 40th triangle holds the same points as the whole ball."""
+    """A ball that lacks every 40th triangle contains the same points as the whole ball."""
     body = _engine.ExactBody(OPEN_BALL)
     assert body.is_open
     assert not _engine.ExactBody(CHANNEL).is_open

@@ -360,6 +360,7 @@ def test_fuzzed_scenes_load_or_are_refused(tmp_path: Path, patience):
     messages: list[str] = []
     for _ in range(400):
         text = WHOLE
+        # Insert a piece, delete up to 20 characters, truncate, or repeat 30 characters.
         for _ in range(rng.randint(1, 4)):
             i, j = sorted(rng.randrange(len(text)) for _ in range(2))
             action = rng.randrange(4)

@@ -27,9 +27,8 @@ pytest.importorskip("viser", reason="the extra `view` is not installed")
 def screenshot(address, path, *options, lacks):
     """Screenshot of an address by the browser, (height, width, 3) as integers.
 
-    `lacks(image)` lists the things that are missing in the picture. On a busy machine the page may
-    not be drawn within the browser's time limit. The limit is then increased while something is
-    missing.
+    `lacks(image)` lists what is missing in the picture. On a busy machine the page may not be drawn
+    within the browser's time limit. The limit is then increased while something is missing.
     """
     for budget in (4_000, 20_000, 100_000):
         image = shown_within(budget, address, path, *options)

@@ -64,6 +64,7 @@ def test_a_part_is_what_it_is_alone(robot):
         rng.normal(size=whole.n_v),
         rng.normal(size=whole.n_v),
     )
+    # Link poses agree, transformed by the part's pose.
     own_q = of_part(whole, "it", alone, q, "position_names")
     X = np.eye(4) if alone.floating_base else X_WB
     for link in alone.link_names:
@@ -71,6 +72,7 @@ def test_a_part_is_what_it_is_alone(robot):
         np.testing.assert_allclose(
             whole.frame_pose(q, name), X @ alone.frame_pose(own_q, link), atol=1e-12
         )
+    # Limits and numbers of joints agree exactly.
     for kind in ("lower", "upper"):
         expected = getattr(alone.limits, kind)
         found = of_part(whole, "it", alone, getattr(whole.limits, kind), "position_names")
@@ -80,6 +82,7 @@ def test_a_part_is_what_it_is_alone(robot):
         owner, of_whole = (x if kind in numbers else x.limits for x in (alone, whole))
         found = of_part(whole, "it", alone, getattr(of_whole, kind), "velocity_names")
         np.testing.assert_array_equal(found, getattr(owner, kind))
+    # Groups, named states and end effectors have prefixed names.
     for name, group in alone.groups.items():
         assert whole.groups[f"it/{name}"].joints == tuple(f"it/{joint}" for joint in group.joints)
     for state in alone.named_states:
@@ -92,6 +95,7 @@ def test_a_part_is_what_it_is_alone(robot):
         )
     assert {f"it/{name}" for name in alone.end_effectors} <= set(whole.end_effectors)
 
+    # Pairs of colliders agree, and the whole has further pairs.
     def pairs(model, begins: str) -> set[frozenset[str]]:
         names = [collider.name for collider in model.colliders]
         found = {frozenset((names[a], names[b])) for a, b in model.collision_pairs}
@@ -101,6 +105,7 @@ def test_a_part_is_what_it_is_alone(robot):
     renamed = {frozenset(f"it/{x}" for x in pair) for pair in pairs(alone, "")}
     assert single or pairs(whole, "it/") == renamed
     assert len(pairs(whole, "")) > len(pairs(alone, "")) or not alone.colliders
+    # Inverse dynamics agree if the part stands level on a fixed base.
     if not alone.dynamics_faults and not alone.floating_base:
         level = World()
         level.add(robosim.load_robot("cart_pole"), "other")

@@ -91,7 +91,7 @@ class Monitor:
         with self._lock:
             self._restarts = True
 
-    # -- What the test asks ------------------------------------------------------------------------
+    # -- Queries -----------------------------------------------------------------------------------
 
     @property
     def count(self) -> int:

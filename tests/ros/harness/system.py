@@ -84,7 +84,7 @@ def start_streamer(start: Callable[..., Process], node: Any, **params: Any) -> S
 def start_arm(
     start: Callable[..., Process], node: Any, robot: str = "ur5", rate: float = 125.0, **params: Any
 ) -> tuple[Process, Monitor]:
-    """Start a simulated arm under the UR driver's names, and a monitor that has heard of it."""
+    """Start a simulated arm under the UR driver's names, and a monitor that receives its states."""
     process = start("sim_arm", params={"robot": robot, "rate": rate, **params}, name=CONTROLLER)
     monitor = Monitor(node, robosim.load_robot(robot), rate, UR_JOINTS)
     wait_for(lambda: monitor.count > 1, "joint states")
