@@ -1,10 +1,10 @@
-"""Check lines, comments, docstrings and pages: columns, first words, words that are not used.
+"""Check lines, comments, docstrings and pages: columns, first words, and unused words.
 
-Usage: check_text.py     (from the root of the repository; exit status 1 where something is wrong)
+Usage: check_text.py     (from the root of the repository; exit status 1 on a violation)
 
-- A line has at most 100 columns, but in tables that a command writes into a page.
-- A comment or a docstring opens with what it is about, or with an imperative: not with one of
-  OPENERS. At most MOST_OPENERS do, as in a heading that is a question.
+- A line has at most 100 columns, except in tables that a command writes into a page.
+- A comment or a docstring opens with its subject or with an imperative, not with one of OPENERS.
+  At most MOST_OPENERS do, as in a heading that is a question.
 - Words of the last table of docs/glossary.md occur in no comment, docstring or page.
 """
 
@@ -26,11 +26,11 @@ GENERATED = {"robosim/_engine.pyi", "docs/ros_parameters.md"}
 GLOSSARY = Path("docs/glossary.md")
 TABLE_BEGINS, TABLE_ENDS = "<!-- begin ", "<!-- end "
 
-Text = tuple[int, str]  # of a line, from 1
+Text = tuple[int, str]  # line number, from 1, and text
 
 
 def files(*patterns: str) -> list[Path]:
-    """The files under version control that match, but for generated ones."""
+    """Files under version control that match, except generated ones."""
     found = subprocess.run(
         ["git", "ls-files", *patterns], capture_output=True, text=True, check=True
     )
@@ -38,7 +38,7 @@ def files(*patterns: str) -> list[Path]:
 
 
 def lines_of(path: Path) -> Iterator[Text]:
-    """The lines of a file, but for those of tables that a command writes."""
+    """Lines of a file, except those of tables that a command writes."""
     generated = False
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         generated = (generated or line.startswith(TABLE_BEGINS)) and not line.startswith(TABLE_ENDS)
@@ -47,7 +47,7 @@ def lines_of(path: Path) -> Iterator[Text]:
 
 
 def comments_of_cpp(path: Path) -> Iterator[Text]:
-    """Comments of whole lines, each block of lines as one."""
+    """Comments of whole lines; each block of consecutive lines is one comment."""
     begun, words = 0, []
     for number, line in lines_of(path):
         if line.lstrip().startswith("//"):
@@ -81,7 +81,7 @@ def comments_of_python(path: Path) -> Iterator[Text]:
 
 
 def unused_words() -> list[str]:
-    """The words and phrases in backticks of the first column of the glossary's last table."""
+    """Words and phrases in backticks in the first column of the glossary's last table."""
     table = GLOSSARY.read_text(encoding="utf-8").split("## Words that are not used here")[-1]
     rows = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
     words = [word for row in rows for word in re.findall(r"`(.+?)`", row)]
@@ -90,7 +90,7 @@ def unused_words() -> list[str]:
 
 
 def main() -> int:
-    """Print what is wrong, by file and line."""
+    """Print every violation by file and line; return 1 if there is one."""
     wrong, openers = [], []
     pages = files("*.md")
     code = {

@@ -1,11 +1,11 @@
-"""Fail where C++ needs an x86 processor without asking for one.
+"""Fail if C++ requires an x86 processor without a preprocessor guard.
 
-Headers and built-in functions of x86 must stand where the preprocessor gets on x86 alone. A line's
-condition is that of all the `#if`s and `#else`s around the line. The line is guarded when its
-condition is false for every combination of the other macros, once the macros of x86 are undefined.
+Headers and built-in functions of x86 must be in code that only x86 processors compile. The
+condition of a line combines all `#if`s and `#else`s around it. The line is guarded if its condition
+is false for every combination of the other macros while the macros of x86 are undefined.
 
 Usage: check_x86_guards.py [FOLDER ...]     (default: all folders with C++)
-Prints each breach as file:line, and exits 1 if there is one.
+Prints each breach as file:line, and exits with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -27,20 +27,19 @@ COMMENT_OR_STRING = re.compile(r'//.*|/\*.*?\*/|"(?:\\.|[^"\\])*"')
 
 
 def as_python(kind: str, condition: str) -> str:
-    """A condition as a Python expression whose names are the macros that it requires."""
+    """Condition as a Python expression in which the tested macros are names."""
     if kind.endswith(("ifdef", "elifdef")):
         return condition.strip()
     if kind.endswith("ndef"):
         return f"(not {condition.strip()})"
     asked, count = DEFINED.subn(lambda match: match[1] or match[2], condition)
     if re.search(r"[^\w\s()&|!]", asked) or count != len(re.findall(r"\w+", asked)):
-        return "any_" + re.sub(r"\W+", "_", condition)  # of numbers: it may hold anywhere
+        return "any_" + re.sub(r"\W+", "_", condition)  # with numbers: may be true anywhere
     return "(" + asked.replace("&&", " and ").replace("||", " or ").replace("!", " not ") + ")"
 
 
 def can_hold_elsewhere(condition: str) -> bool:
-    """Return True if some combination of macros meets the condition on a processor that is not
-    x86."""
+    """Return true if some combination of macros satisfies the condition without x86."""
     names = sorted(set(re.findall(r"\w+", condition)) - {"and", "or", "not", "True"})
     free = [name for name in names if not X86_MACRO.fullmatch(name)]
     macros = dict.fromkeys(names, False)
@@ -51,11 +50,11 @@ def can_hold_elsewhere(condition: str) -> bool:
 
 
 def unguarded_lines(text: str) -> list[tuple[int, str]]:
-    """Number and x86 name of each line that other processors would compile."""
+    """Line number and x86 name of each line that other processors would compile."""
     found = []
     branches: list[
         list[str]
-    ] = []  # of each open #if: the conditions of its branches so far, the present one last
+    ] = []  # for each open #if: conditions of its branches up to the present one
     for number, line in enumerate(text.splitlines(), start=1):
         code = COMMENT_OR_STRING.sub(" ", line)
         directive = DIRECTIVE.match(code)
@@ -77,7 +76,7 @@ def unguarded_lines(text: str) -> list[tuple[int, str]]:
 
 
 def breaches_in(folder: Path) -> list[str]:
-    """List the breaches in a folder, a line each."""
+    """List the breaches in a folder, one per line."""
     paths = sorted(path for path in folder.rglob("*") if path.suffix in {".h", ".cpp"})
     if not paths:
         return [f"{folder} holds no C++"]
@@ -89,7 +88,7 @@ def breaches_in(folder: Path) -> list[str]:
 
 
 def main(folders: list[Path]) -> int:
-    """Print every breach; 1 if there is one."""
+    """Print every breach; return 1 if there is one."""
     breaches = [breach for folder in folders for breach in breaches_in(folder)]
     print("\n".join(breaches) or "x86 guards: kept")
     return 1 if breaches else 0
