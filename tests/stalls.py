@@ -10,7 +10,7 @@ of time.monotonic():
   /proc/PID/task/TID/schedstat. Threads that only wait for each other are no stall. So the time
   counts only up to the processor time that other processes had, the host of a virtual machine
   included.
-- If each processor runs at all. A thread on every processor sleeps 10 ms at a time and records late
+- Standstills of processors. A thread on every processor sleeps 10 ms at a time and records late
   wake-ups. On systems that do not count waiting times, this is the only measurement.
 """
 
