@@ -1,5 +1,6 @@
 """What the documentation says that can be checked: commands exist, links lead somewhere."""
 
+import os
 import re
 import runpy
 import subprocess
@@ -18,11 +19,13 @@ from robosim.world import World
 from .broadcasting.methods import ARGUMENTS
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS, *TUTORIALS]
 # All whose Python can run here: that of `rtde` needs an arm at the other end.
 PAGES_WITH_PYTHON = [
     page.stem
-    for page in PAGES[2:]
+    for page in DOCS
     if "```python\n" in page.read_text(encoding="utf-8") and page.stem != "rtde"
 ]
 # Packages that their blocks import beside robosim's own requirements.
@@ -60,8 +63,8 @@ def test_every_page_is_in_the_contents() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     trees = re.findall(r"```{toctree}\n(.*?)```", index, re.DOTALL)
     lines = [line for tree in trees for line in tree.splitlines() if not line.startswith(":")]
-    pages = {path.stem for path in (ROOT / "docs").glob("*.md")} | {"api/index"}
-    assert sorted(lines) == sorted(pages - {"index"})
+    pages = {path.stem for path in DOCS} | {f"tutorials/{path.stem}" for path in TUTORIALS}
+    assert sorted(lines) == sorted((pages | {"api/index"}) - {"index"})
 
 
 @pytest.mark.parametrize("page", PAGES_WITH_PYTHON)
@@ -77,6 +80,40 @@ def test_python_of_a_page_runs(page: str, tmp_path: Path) -> None:
     run = [sys.executable, "-W", "error", "-c", "\n".join(blocks)]
     result = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_tutorial_works_in_an_empty_folder(page: Path, tmp_path: Path) -> None:
+    """Follow the page: all of its `sh` and `python` blocks in order, as one program."""
+    text = page.read_text(encoding="utf-8")
+    assert text.count("\n") <= 150
+    # No block is skipped by mistake: `console` has commands that cannot run here, `text` output.
+    languages = set(re.findall(r"^ *```(.+)$", text, re.MULTILINE))
+    assert languages <= {"console", "python", "sh", "text"}
+    # Put each block at its line of the page, so that a traceback names this line.
+    program = ["import subprocess"]
+    for block in re.finditer(r"^```(python|sh)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+        language, code = block.groups()
+        if language == "sh":
+            code = f"subprocess.run(['bash', '-ec', {code!r}], check=True)"
+        program += [""] * (text.count("\n", 0, block.start(2)) - len(program))
+        program += code.splitlines()
+    assert len(program) > 1
+    folder, home = tmp_path / "folder", tmp_path / "home"
+    folder.mkdir()
+    home.mkdir()
+    caches = {"MPLCONFIGDIR", "ROBOSIM_CACHE_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"}
+    environment = {key: value for key, value in os.environ.items() if key not in caches}
+    environment |= {
+        "HOME": str(home),
+        "MPLBACKEND": "Agg",
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    run = [sys.executable, "-W", "error", "-c", "\n".join(program)]
+    result = subprocess.run(
+        run, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_profiles_are_those_of_the_drivers() -> None:
@@ -105,7 +142,7 @@ def test_dynamics_page_names_every_method_about_states() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_options_of_robosim_exist(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8").replace("\\\n", "")  # lines that go on
     for command, rest in re.findall(
         r"robosim (plan|stream|simulate|view|inspect|render|check)((?: [^\n`|]+)?)", text
     ):
