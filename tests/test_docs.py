@@ -1,4 +1,4 @@
-"""What the documentation says that can be checked: commands exist, links lead somewhere."""
+"""Check what the documentation says: commands exist, links lead somewhere, tutorials work."""
 
 import os
 import re
