@@ -30,7 +30,9 @@ from robosim.execution.profiles import PROFILES
 from robosim.execution.tolerances import ControllerTolerances
 from robosim.trajectory import TrajectoryLimits
 
-from ..reference.joint_trajectory_controller import ReferenceController  # noqa: TID252
+from ..reference.joint_trajectory_controller import (  # noqa: TID252 (tests have no absolute name)
+    ReferenceController,
+)
 from ..scale import repeats  # noqa: TID252 (tests have no absolute name)
 
 EVENTS = repeats(10_000, 100_000)

@@ -1,6 +1,5 @@
 """Malformed and hostile companions of a URDF: SRDF, joint_limits.yaml and xacro."""
 
-# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import pytest
@@ -9,8 +8,10 @@ from robosim.errors import JointLimitsError, SrdfError, UrdfError
 from robosim.urdf import load_robot
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
-ROBOT = f"""<robot name="r"><link name="a"/><link name="b">{INERTIAL}</link><link name="c">{INERTIAL}</link>
-<joint name="j" type="revolute"><parent link="a"/><child link="b"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+ROBOT = f"""<robot name="r"><link name="a"/><link name="b">{INERTIAL}</link>
+<link name="c">{INERTIAL}</link>
+<joint name="j" type="revolute"><parent link="a"/><child link="b"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
 <joint name="k" type="continuous"><parent link="b"/><child link="c"/></joint></robot>"""
 
 
@@ -63,7 +64,9 @@ SRDF = {
         "no group 'nope'"),
     "tool on no link": (srdf("<group name='g'/>",
         "(!)<end_effector name='t' parent_link='nope' group='g'/>"), "no link 'nope'"),
-    "virtual joint": (srdf("(!)<virtual_joint name='v' type='spherical' parent_frame='w' child_link='a'/>"), "type 'spherical'"),
+    "virtual joint": (
+        srdf("(!)<virtual_joint name='v' type='spherical' parent_frame='w' child_link='a'/>"),
+        "type 'spherical'"),
     "passive": (srdf("(!)<passive_joint name='nope'/>"), "no joint 'nope'"),
 }  # fmt: skip
 
@@ -110,7 +113,8 @@ LIMITS = {
         "true or false"),
     "list": ("joint_limits:\n  j:\n(!)    max_velocity: [1, 2]\n", "a number"),
     "twice": ("joint_limits:\n  j: {max_velocity: 1}\n(!)  j: {max_velocity: 2}\n", "there twice"),
-    "alias bomb": ("(!)a: &a [x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\n", "aliases"),
+    "alias bomb": ("(!)a: &a [x, x, x, x, x, x, x, x, x]\n"
+        "b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\n", "aliases"),
     "python object": ("(!)joint_limits: !!python/object/apply:os.system ['echo hello']\n",
         "tag 'tag:yaml.org,2002:python.* must be one of !degrees|tag .*must be one of"),
     "deep": ("(!)" + "[" * 20_000, "nested|YAML"),
@@ -184,7 +188,10 @@ XACRO = {
     "gigantic number": (xacro("(!)<link name='${9**9**9}'/>"), "time or memory limit.*9\\*\\*9"),
     "macro bomb": (
         xacro(
-            *(f"<xacro:macro name='m{i}'>{f'<xacro:m{i + 1}/>' * 10}</xacro:macro>" for i in range(12)),
+            *(
+                f"<xacro:macro name='m{i}'>{f'<xacro:m{i + 1}/>' * 10}</xacro:macro>"
+                for i in range(12)
+            ),
             "(!)<xacro:macro name='m12'><link name='l'/></xacro:macro>".replace("(!)", ""),
             "<xacro:m0/>",
         ).replace("<xacro:macro name='m0'>", "(!)<xacro:macro name='m0'>"),

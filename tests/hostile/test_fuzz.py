@@ -5,7 +5,6 @@ swapped, numbers replaced by hostile ones, tags and attributes exchanged. A fail
 that reproduces it.
 """
 
-# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import random
@@ -57,26 +56,40 @@ URDF = b"""<?xml version="1.0"?>
 <robot name="fuzz">
   <material name="gray"><color rgba="0.5 0.5 0.5 1"/></material>
   <link name="base"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
-    <collision name="c"><origin xyz="0 0 0.1" rpy="0 0 1"/><geometry><box size="0.1 0.2 0.3"/></geometry></collision></link>
-  <link name="arm"><inertial><origin xyz="0 0 0.2"/><mass value="1.5"/><inertia ixx="0.02" iyy="0.02" izz="0.01" ixy="0.001"/></inertial>
-    <visual><geometry><cylinder radius="0.05" length="0.4"/></geometry><material name="gray"/></visual>
+    <collision name="c"><origin xyz="0 0 0.1" rpy="0 0 1"/><geometry>\
+<box size="0.1 0.2 0.3"/></geometry></collision></link>
+  <link name="arm"><inertial><origin xyz="0 0 0.2"/><mass value="1.5"/>\
+<inertia ixx="0.02" iyy="0.02" izz="0.01" ixy="0.001"/></inertial>
+    <visual><geometry><cylinder radius="0.05" length="0.4"/></geometry>\
+<material name="gray"/></visual>
     <collision><geometry><capsule radius="0.05" length="0.4"/></geometry></collision></link>
-  <link name="hand"><inertial><mass value="0.5"/><inertia ixx="0.01" iyy="0.01" izz="0.01"/></inertial>
-    <collision><geometry><mesh filename="cube.stl" scale="0.1 0.1 -0.1"/></geometry></collision></link>
+  <link name="hand"><inertial><mass value="0.5"/>\
+<inertia ixx="0.01" iyy="0.01" izz="0.01"/></inertial>
+    <collision><geometry><mesh filename="cube.stl" scale="0.1 0.1 -0.1"/></geometry>\
+</collision></link>
   <link name="tool"/>
-  <joint name="shoulder" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0 0 0.3" rpy="0.1 0.2 0.3"/>
-    <axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="50" velocity="3"/><dynamics damping="0.1" friction="0.2"/>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="arm"/>\
+<origin xyz="0 0 0.3" rpy="0.1 0.2 0.3"/>
+    <axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="50" velocity="3"/>\
+<dynamics damping="0.1" friction="0.2"/>
     <safety_controller soft_lower_limit="-1.5" soft_upper_limit="1.5" k_velocity="1"/></joint>
   <joint name="slide" type="prismatic"><parent link="arm"/><child link="hand"/><axis xyz="0 0 1"/>
-    <limit lower="0" upper="0.1" effort="5" velocity="0.3"/><mimic joint="shoulder" multiplier="0.03" offset="0.05"/></joint>
+    <limit lower="0" upper="0.1" effort="5" velocity="0.3"/>\
+<mimic joint="shoulder" multiplier="0.03" offset="0.05"/></joint>
   <joint name="weld" type="fixed"><parent link="hand"/><child link="tool"/></joint>
   <gazebo reference="arm"/>
 </robot>
 """
 SRDF = b"""<robot name="fuzz"><group name="g"><chain base_link="base" tip_link="tool"/></group>
 <group_state name="home" group="g"><joint name="shoulder" value="0.5"/></group_state>
-<end_effector name="e" parent_link="tool" group="g"/><disable_collisions link1="base" link2="arm" reason="Adjacent"/></robot>"""
-LIMITS = b"joint_limits:\n  shoulder:\n    has_velocity_limits: true\n    max_velocity: 2.5\n    max_acceleration: 7\n"
+<end_effector name="e" parent_link="tool" group="g"/>\
+<disable_collisions link1="base" link2="arm" reason="Adjacent"/></robot>"""
+LIMITS = b"""joint_limits:
+  shoulder:
+    has_velocity_limits: true
+    max_velocity: 2.5
+    max_acceleration: 7
+"""
 
 
 def damaged(data: bytes, rng: random.Random) -> bytes:

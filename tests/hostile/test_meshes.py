@@ -3,7 +3,6 @@
 Memory claimed in a header is not allocated.
 """
 
-# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import json
@@ -18,8 +17,16 @@ from robosim.meshes import convex_hull, load_mesh
 
 FLOATS = (0, 0, 0, 1, 0, 0, 0, 1, 0)
 TRIANGLE = struct.pack("<12fH", 0, 0, 1, *FLOATS, 0)
-TEXT_STL = "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid s\n"
-PLY = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"
+TEXT_STL = (
+    "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\n"
+    "endloop\nendfacet\nendsolid s\n"
+)
+PLY = (
+    "ply\nformat ascii 1.0\n"
+    "element vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
+    "element face 1\nproperty list uchar int vertex_indices\nend_header\n"
+    "0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"
+)
 POSITIONS = struct.pack("<9f", *FLOATS)
 
 
@@ -58,18 +65,23 @@ def dae(
     floats: str = "0 0 0 1 0 0 0 1 0",
 ) -> str:
     geometry = geometry or (
-        f"<source id='p'><float_array id='pa' count='{count}'>{floats}</float_array><technique_common>"
-        "<accessor source='#pa' count='3' stride='3'><param name='X' type='float'/><param name='Y' type='float'/>"
+        f"<source id='p'><float_array id='pa' count='{count}'>{floats}</float_array>"
+        "<technique_common><accessor source='#pa' count='3' stride='3'>"
+        "<param name='X' type='float'/><param name='Y' type='float'/>"
         "<param name='Z' type='float'/></accessor></technique_common></source>"
         "<vertices id='v'><input semantic='POSITION' source='#p'/></vertices>"
-        "<triangles count='1'><input semantic='VERTEX' source='#v' offset='0'/><p>0 1 2</p></triangles>"
+        "<triangles count='1'><input semantic='VERTEX' source='#v' offset='0'/>"
+        "<p>0 1 2</p></triangles>"
     )
     nodes = nodes or "<node id='n'><instance_geometry url='#g'/></node>"
     return (
-        "<?xml version='1.0'?>\n<COLLADA xmlns='http://www.collada.org/2005/11/COLLADASchema' version='1.4.1'>\n"
+        "<?xml version='1.0'?>\n"
+        "<COLLADA xmlns='http://www.collada.org/2005/11/COLLADASchema' version='1.4.1'>\n"
         f"<asset><unit meter='{unit}' name='m'/><up_axis>Y_UP</up_axis></asset>\n"
-        f"<library_geometries><geometry id='g'><mesh>\n{geometry}\n</mesh></geometry></library_geometries>\n"
-        f"<library_visual_scenes><visual_scene id='s'>\n{nodes}\n</visual_scene></library_visual_scenes>\n"
+        f"<library_geometries><geometry id='g'><mesh>\n{geometry}\n"
+        "</mesh></geometry></library_geometries>\n"
+        f"<library_visual_scenes><visual_scene id='s'>\n{nodes}\n"
+        "</visual_scene></library_visual_scenes>\n"
         "<scene><instance_visual_scene url='#s'/></scene></COLLADA>"
     )
 
@@ -158,7 +170,9 @@ CASES: dict[str, tuple[str, bytes | str, str]] = {
     "glb wrong types": ("glb", glb(meshes=[{"primitives": 3}]), "malformed"),
     "dae not xml": ("dae", "solid s", "not well-formed"),
     "dae other xml": ("dae", "<svg/>", "begins with <svg>"),
-    "dae entity": ("dae", "<!DOCTYPE COLLADA [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><COLLADA>&x;</COLLADA>", "DOCTYPE"),
+    "dae entity": ("dae",
+        "<!DOCTYPE COLLADA [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><COLLADA>&x;</COLLADA>",
+        "DOCTYPE"),
     "dae empty": ("dae", "<COLLADA xmlns='http://www.collada.org/2005/11/COLLADASchema'/>",
         "no triangles|cannot be read|visual scenes; it must have one"),
     "dae floats": ("dae", dae(floats="0 0 0 1 0 0 0 one 0"), ":5: .*not a finite number"),

@@ -5,7 +5,6 @@ Otherwise, parts with a meaning are read, and the others are reported. In each c
 at the line at fault. It is removed before the file is written.
 """
 
-# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import re
@@ -64,11 +63,14 @@ CASES: dict[str, tuple[str, str]] = {
         "DOCTYPE|entit|Entity|not well-formed",
     ),
     "external entity": (
-        "(!)<!DOCTYPE robot [<!ENTITY x SYSTEM 'file:///etc/passwd'>]>\n<robot name='r'><link name='a'/></robot>",
+        "(!)<!DOCTYPE robot [<!ENTITY x SYSTEM 'file:///etc/passwd'>]>\n"
+        "<robot name='r'><link name='a'/></robot>",
         "DOCTYPE",
     ),
-    "external dtd": ("(!)<!DOCTYPE robot SYSTEM 'http://127.0.0.1:9/x.dtd'>\n<robot name='r'><link name='a'/></robot>", "DOCTYPE"),
-    "parameter entity": ("(!)<!DOCTYPE robot [<!ENTITY % p SYSTEM 'file:///dev/zero'> %p;]>\n<robot name='r'/>", "DOCTYPE|not well"),
+    "external dtd": ("(!)<!DOCTYPE robot SYSTEM 'http://127.0.0.1:9/x.dtd'>\n"
+        "<robot name='r'><link name='a'/></robot>", "DOCTYPE"),
+    "parameter entity": ("(!)<!DOCTYPE robot [<!ENTITY % p SYSTEM 'file:///dev/zero'> %p;]>\n"
+        "<robot name='r'/>", "DOCTYPE|not well"),
     "undefined entity": ("<robot name='r'>\n(!)<link name='&nope;'/></robot>",
         "Entity|entity|not well-formed"),
     "null bytes": (robot("<link name='a'/>") + "(!)\x00\x00", "null bytes"),
@@ -77,7 +79,8 @@ CASES: dict[str, tuple[str, str]] = {
         "</link>"), "nested|depth"),
     "duplicate attribute": (robot("(!)<link name='a' name='b'/>"), "not well-formed"),
     "unbound prefix": (robot("<link name='a'/>", "(!)<drake:joint/>"), "not well-formed"),
-    "unexpanded xacro": ("<robot name='r' xmlns:xacro='http://www.ros.org/wiki/xacro'>\n(!)<xacro:include filename='x'/></robot>", "xacro"),
+    "unexpanded xacro": ("<robot name='r' xmlns:xacro='http://www.ros.org/wiki/xacro'>\n"
+        "(!)<xacro:include filename='x'/></robot>", "xacro"),
     "stray text": (robot("(!)<link name='a'>", "hello", "</link>"), "stray text 'hello'"),
     # structure
     "no link": ("(!)<robot name='r'></robot>", "lacks <link>"),
@@ -141,7 +144,9 @@ CASES: dict[str, tuple[str, str]] = {
         "lacks attribute 'izz'"),
     "no inertia": (two().replace(INERTIAL, "").replace("<link name='b'>", "(!)<link name='b'>"),
         "link 'b': moves, but has no mass"),
-    "zero mass": (two(link='<inertial><mass value="0"/><inertia ixx="0" iyy="0" izz="0"/></inertial>').replace("<link name='b'>", "(!)<link name='b'>"), "link 'b': moves, but has no mass"),
+    "zero mass": (
+        two(link='<inertial><mass value="0"/><inertia ixx="0" iyy="0" izz="0"/></inertial>')
+        .replace("<link name='b'>", "(!)<link name='b'>"), "link 'b': moves, but has no mass"),
     # tree
     "two roots": (robot("(!)<link name='a'/>", "<link name='b'/>"), "2 root links"),
     "self parent": (robot("<link name='a'/>",
@@ -173,7 +178,8 @@ CASES: dict[str, tuple[str, str]] = {
         "joint 'j': a revolute joint needs a <limit>"),
     "limits reversed": (two("(!)<limit lower='1' upper='-1' effort='1' velocity='1'/>"),
         "lower limit 1 must not be above upper limit -1"),
-    "soft limits cross": (two("<safety_controller soft_lower_limit='0.5' soft_upper_limit='-0.5' k_velocity='1'/>" + LIMIT).replace("<joint", "(!)<joint"), "joint 'j'"),
+    "soft limits cross": (two("<safety_controller soft_lower_limit='0.5' soft_upper_limit='-0.5'"
+        " k_velocity='1'/>" + LIMIT).replace("<joint", "(!)<joint"), "joint 'j'"),
     "negative velocity": (two("(!)<limit lower='-1' upper='1' effort='1' velocity='-2'/>"),
         "velocity limit must not be negative, got -2"),
     "negative damping": (two("(!)<dynamics damping='-1'/>" + LIMIT),
@@ -185,7 +191,8 @@ CASES: dict[str, tuple[str, str]] = {
     "mimic cycle": (robot("<link name='a'/>", f"<link name='b'>{INERTIAL}</link>",
         f"<link name='c'>{INERTIAL}</link>", "(!)<joint name='j' type='revolute'>",
         f"<parent link='a'/><child link='b'/>{LIMIT}<mimic joint='k'/></joint>",
-        f"<joint name='k' type='revolute'><parent link='b'/><child link='c'/>{LIMIT}<mimic joint='j'/></joint>"), "mimics"),
+        f"<joint name='k' type='revolute'><parent link='b'/><child link='c'/>{LIMIT}"
+        "<mimic joint='j'/></joint>"), "mimics"),
     "nan multiplier": (two("(!)<mimic joint='j' multiplier='nan'/>" + LIMIT), "multiplier='nan'"),
 }  # fmt: skip
 

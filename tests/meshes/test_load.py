@@ -1,6 +1,5 @@
 """Every format has the same triangles; scale, units, axes and polygons are as documented."""
 
-# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import re
@@ -85,7 +84,8 @@ def test_scale_keeps_the_outside_outside(form, scale, tmp_path):
 def test_obj_polygons_negative_indices_and_continuation(tmp_path):
     path = tmp_path / "m.obj"
     path.write_text(
-        "mtllib none.mtl\nv 0 0 0 1 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\no part\ng group\nusemtl m\ns off\n"
+        "mtllib none.mtl\nv 0 0 0 1 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\n"
+        "o part\ng group\nusemtl m\ns off\n"
         "f 1/1/1 2/1/1 3//1 4/1\nv 0 0 1\nf -1 -5 \\\n -4\n"
     )
     mesh = load_mesh(path)
@@ -103,15 +103,23 @@ DAE = """<?xml version="1.0"?>
 <library_images><image id="i"><init_from>missing.png</init_from></image></library_images>
 <library_geometries><geometry id="g"><mesh>
 <source id="p"><float_array id="pa" count="9">0 0 0 1 0 0 0 2 0</float_array><technique_common>
-<accessor source="#pa" count="3" stride="3"><param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
+<accessor source="#pa" count="3" stride="3">
+<param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/>
+</accessor></technique_common></source>
 <source id="n"><float_array id="na" count="3">0 0 1</float_array><technique_common>
-<accessor source="#na" count="1" stride="3"><param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
+<accessor source="#na" count="1" stride="3">
+<param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/>
+</accessor></technique_common></source>
 <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
-<{primitive} count="1" material="unbound"><input semantic="VERTEX" source="#v" offset="{at}"/><input semantic="NORMAL" source="#n" offset="{other}"/>{vcount}<p>{p}</p></{primitive}>
+<{primitive} count="1" material="unbound"><input semantic="VERTEX" source="#v" offset="{at}"/>
+<input semantic="NORMAL" source="#n" offset="{other}"/>{vcount}<p>{p}</p></{primitive}>
 </mesh></geometry></library_geometries>
-<library_nodes><node id="shared"><translate>0 0 5</translate><instance_geometry url="#g"/></node></library_nodes>
+<library_nodes><node id="shared"><translate>0 0 5</translate>
+<instance_geometry url="#g"/></node></library_nodes>
 <library_visual_scenes><visual_scene id="s">
-<node id="a"><matrix>1 0 0 10  0 1 0 0  0 0 1 0  0 0 0 1</matrix><node id="b"><rotate>0 0 1 90</rotate><scale>1 1 1</scale><instance_geometry url="#g"/></node></node>
+<node id="a"><matrix>1 0 0 10  0 1 0 0  0 0 1 0  0 0 0 1</matrix>
+<node id="b"><rotate>0 0 1 90</rotate><scale>1 1 1</scale>
+<instance_geometry url="#g"/></node></node>
 <node id="c"><instance_node url="#shared"/></node>
 </visual_scene></library_visual_scenes>
 <scene><instance_visual_scene url="#s"/></scene></COLLADA>
@@ -191,17 +199,22 @@ SCENE = '<scene><instance_visual_scene url="#S"/></scene>'
 
 
 def tetrahedron_dae(space=COLLADA, scene=SCENE, normals=""):
-    return f"""<?xml version="1.0"?><COLLADA {space} version="1.4.1"><asset/><library_geometries><geometry id="G"><mesh>
-    <source id="P"><float_array id="A" count="12">0 0 0 1 0 0 0 1 0 0 0 1</float_array><technique_common><accessor
-    source="#A" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/><param name="Z"
-    type="float"/></accessor></technique_common></source>{normals}<vertices id="V"><input semantic="POSITION"
-    source="#P"/></vertices><triangles count="4"><input semantic="VERTEX" source="#V" offset="0"/><p>0 2 1 0 1 3 0 3 2
-    1 2 3</p></triangles></mesh></geometry></library_geometries><library_visual_scenes><visual_scene id="S"><node
-    id="N"><instance_geometry url="#G"/></node></visual_scene></library_visual_scenes>{scene}</COLLADA>"""
+    return f"""<?xml version="1.0"?><COLLADA {space} version="1.4.1"><asset/>
+    <library_geometries><geometry id="G"><mesh>
+    <source id="P"><float_array id="A" count="12">0 0 0 1 0 0 0 1 0 0 0 1</float_array>
+    <technique_common><accessor
+    source="#A" count="4" stride="3"><param name="X" type="float"/>
+    <param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common>
+    </source>{normals}<vertices id="V"><input semantic="POSITION" source="#P"/></vertices>
+    <triangles count="4"><input semantic="VERTEX" source="#V" offset="0"/>
+    <p>0 2 1 0 1 3 0 3 2
+    1 2 3</p></triangles></mesh></geometry></library_geometries>
+    <library_visual_scenes><visual_scene id="S"><node id="N"><instance_geometry url="#G"/></node>
+    </visual_scene></library_visual_scenes>{scene}</COLLADA>"""
 
 
-NAN_NORMALS = """<source id="Q"><float_array id="B" count="3">nan -1.#IND 0</float_array><technique_common><accessor
-source="#B" count="1" stride="3"/></technique_common></source>"""
+NAN_NORMALS = """<source id="Q"><float_array id="B" count="3">nan -1.#IND 0</float_array>
+<technique_common><accessor source="#B" count="1" stride="3"/></technique_common></source>"""
 BINARY = bytes(80) + (4).to_bytes(4, "little")
 
 # One tetrahedron, as exporters and editors write it.
@@ -215,7 +228,10 @@ ODD = {
     "carriage returns.stl": f"solid a\n{FACETS}endsolid a\n".replace("\n", "\r"),
     "windows.stl": f"solid a\n{FACETS}endsolid a\n".replace("\n", "\r\n"),
     "one line.stl": f"solid a\n{FACETS}".replace("\n", " ") + "\nendsolid a",
-    "two solids.stl": f"solid a\n{FACETS[: len(FACETS) // 2]}endsolid a\nsolid b\n{FACETS[len(FACETS) // 2 :]}endsolid b\n",
+    "two solids.stl": (
+        f"solid a\n{FACETS[: len(FACETS) // 2]}endsolid a\n"
+        f"solid b\n{FACETS[len(FACETS) // 2 :]}endsolid b\n"
+    ),
     "indented.stl": f"solid a\n{FACETS}endsolid a\n".replace("\n", "\n   \t"),
     "nan normals.stl": f"solid a\n{FACETS}endsolid a\n".replace(
         "normal 0 0 0", "normal nan nan nan"
@@ -223,9 +239,10 @@ ODD = {
     "byte order mark.obj": "\ufeff" + TETRAHEDRON_OBJ,
     "carriage returns.obj": TETRAHEDRON_OBJ.replace("\n", "\r"),
     "carriage returns.ply": (
-        "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
-        "element face 4\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n"
-        "3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n"
+        "ply\nformat ascii 1.0\n"
+        "element vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
+        "element face 4\nproperty list uchar int vertex_indices\nend_header\n"
+        "0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n"
     ).replace("\n", "\r"),
     "whole.dae": tetrahedron_dae(),
     "no scene.dae": tetrahedron_dae(scene=""),

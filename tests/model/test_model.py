@@ -6,7 +6,10 @@ import pytest
 from robosim.errors import ModelError
 from robosim.model import Model, ModelBuilder
 
-from ..reference.dalembert import Body, inverse_dynamics  # noqa: TID252 (tests have no absolute name)
+from ..reference.dalembert import (  # noqa: TID252 (tests have no absolute name)
+    Body,
+    inverse_dynamics,
+)
 from .mechanisms import branched_robot
 
 

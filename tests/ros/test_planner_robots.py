@@ -161,7 +161,8 @@ def test_meshes_in_packages(start, ros_node, publisher, tmp_path):
     <robot name="hinge"><link name="base"/>
       <link name="arm"><inertial>
         <mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
-        <collision><geometry><mesh filename="package://PACKAGE/meshes/wedge.stl"/></geometry></collision></link>
+        <collision><geometry><mesh filename="package://PACKAGE/meshes/wedge.stl"/></geometry>
+        </collision></link>
       <joint name="hinge" type="revolute"><parent link="base"/><child link="arm"/>
         <axis xyz="0 0 1"/>
         <limit lower="-2" upper="2" velocity="1" effort="100"/></joint></robot>"""

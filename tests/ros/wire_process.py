@@ -19,7 +19,8 @@ SCRIPT = Path(__file__).with_name("wire_peer.py")
 LOCAL = (
     "<CycloneDDS><Domain><General><Interfaces><NetworkInterface name='lo'"
     " multicast='false'/></Interfaces>"
-    "<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>"
+    "<AllowMulticast>false</AllowMulticast></General>"
+    "<Discovery><ParticipantIndex>auto</ParticipantIndex>"
     "<MaxAutoParticipantIndex>40</MaxAutoParticipantIndex><Peers><Peer"
     " Address='127.0.0.1'/></Peers></Discovery>"
     # A reader that joins a stream of Fast DDS learns up to 3 s late where the stream begins, and

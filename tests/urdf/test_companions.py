@@ -1,6 +1,5 @@
 """SRDF and joint_limits.yaml: their data ends up in the model."""
 
-# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import itertools
@@ -18,7 +17,10 @@ LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
 
 
 def joint(name, parent, child, kind="revolute", extra=""):
-    return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/><origin xyz="0 0 0.3"/>{LIMIT}{extra}</joint>'
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="0 0 0.3"/>{LIMIT}{extra}</joint>'
+    )
 
 
 # Declared out of order: the order in groups must be the tree's, not the file's.
@@ -41,7 +43,9 @@ SRDF = """<robot name="arm">
 <group name="by_links"><link name="lower"/><link name="wrist"/></group>
 <group name="hand"><joint name="grip_l"/><joint name="grip_r"/></group>
 <group name="all"><group name="arm"/><group name="hand"/><joint name="world_joint"/></group>
-<group_state name="home" group="all"><joint name="j2" value="0.5"/><joint name="grip_r" value="0"/><joint name="mount" value="0"/><joint name="world_joint" value="0 0 1 0 0 0 1"/></group_state>
+<group_state name="home" group="all"><joint name="j2" value="0.5"/>
+<joint name="grip_r" value="0"/><joint name="mount" value="0"/>
+<joint name="world_joint" value="0 0 1 0 0 0 1"/></group_state>
 <end_effector name="gripper" parent_link="hand" group="hand" parent_group="arm"/>
 <disable_collisions link1="upper" link2="base" reason="Adjacent"/>
 <disable_collisions link1="gone" link2="base" reason="Never"/>
@@ -118,7 +122,8 @@ def test_only_listed_pairs_are_left_out():
 
 
 def test_default_and_enabled_pairs():
-    text = '<robot name="arm"><disable_default_collisions link="base"/><enable_collisions link1="base" link2="lower"/></robot>'
+    text = """<robot name="arm"><disable_default_collisions link="base"/>
+    <enable_collisions link1="base" link2="lower"/></robot>"""
     model = load_robot(URDF, srdf=text)
     links = [c.link for c in model.colliders]
     with_base = {
@@ -130,12 +135,14 @@ def test_default_and_enabled_pairs():
 
 
 def test_passive_joints_leave_their_groups():
-    text = '<robot name="arm"><passive_joint name="j2"/><group name="g"><chain base_link="base" tip_link="hand"/></group></robot>'
+    text = """<robot name="arm"><passive_joint name="j2"/>
+    <group name="g"><chain base_link="base" tip_link="hand"/></group></robot>"""
     assert load_robot(URDF, srdf=text).groups["g"].joints == ("j1", "j3")
 
 
 def test_a_chain_may_go_up_and_down():
-    text = '<robot name="arm"><group name="g"><chain base_link="finger_l" tip_link="lower"/></group></robot>'
+    text = """<robot name="arm"><group name="g">
+    <chain base_link="finger_l" tip_link="lower"/></group></robot>"""
     assert load_robot(URDF, srdf=text).groups["g"].joints == ("j3", "grip_l")
 
 
@@ -143,8 +150,10 @@ def test_joint_limits(tmp_path):
     path = tmp_path / "limits.yaml"
     path.write_text(
         "default_velocity_scaling_factor: 0.1\njoint_limits:\n"
-        "  j1: {has_velocity_limits: true, max_velocity: 2.5, has_acceleration_limits: true, max_acceleration: 1e1}\n"
-        "  j2: {has_velocity_limits: false, has_position_limits: true, min_position: -0.25, max_position: 3}\n"
+        "  j1: {has_velocity_limits: true, max_velocity: 2.5,"
+        " has_acceleration_limits: true, max_acceleration: 1e1}\n"
+        "  j2: {has_velocity_limits: false,"
+        " has_position_limits: true, min_position: -0.25, max_position: 3}\n"
         "  j3: {max_acceleration: 4, has_jerk_limits: true, max_jerk: 100, max_effort: 9}\n"
     )
     model = load_robot(URDF, joint_limits=path)

@@ -1,6 +1,5 @@
 """References to files: packages, schemes, scaled meshes, companion files, and xacro."""
 
-# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import numpy as np
@@ -15,7 +14,8 @@ from robosim.urdf.packages import find_package, resolve
 def with_mesh(uri: str, scale: str = "1 1 1") -> str:
     return f"""<robot name="r"><link name="a">
     <visual><geometry><mesh filename="{uri}" scale="{scale}"/></geometry></visual>
-    <collision><origin xyz="0 0 1"/><geometry><mesh filename="{uri}" scale="{scale}"/></geometry></collision></link></robot>"""
+    <collision><origin xyz="0 0 1"/><geometry><mesh filename="{uri}" scale="{scale}"/></geometry>
+    </collision></link></robot>"""
 
 
 @pytest.fixture
@@ -90,7 +90,8 @@ def test_escaped_file_uri(tmp_path):
 
 
 def test_files_beside_the_description_belong_to_it(tmp_path):
-    urdf = """<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+    urdf = """<robot name="r"><link name="a"/>
+    <link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
     <joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>"""
     (tmp_path / "r.urdf").write_text(urdf)
     (tmp_path / "r.srdf").write_text(
@@ -119,7 +120,8 @@ PART = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro">
     <xacro:if value="${i > 1}"><xacro:chain i="${i - 1}"/></xacro:if>
     <link name="l${i}"><inertial><mass value="${i}"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
       <collision><geometry><sphere radius="${size}"/></geometry></collision></link>
-    <joint name="j${i}" type="continuous"><parent link="l${i - 1}"/><child link="l${i}"/><origin xyz="0 0 ${sin(pi / 2)}"/></joint>
+    <joint name="j${i}" type="continuous"><parent link="l${i - 1}"/><child link="l${i}"/>
+      <origin xyz="0 0 ${sin(pi / 2)}"/></joint>
   </xacro:macro>
 </robot>"""
 

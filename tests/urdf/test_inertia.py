@@ -4,7 +4,6 @@ Primitives are compared with closed forms, and meshes with primitives. Other tes
 geometry is used.
 """
 
-# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import re
@@ -132,7 +131,8 @@ IMPOSSIBLE = {
         "exceeds the sum",
     ),
     "all equal": (
-        '<inertial><mass value="1"/><inertia ixx="1" ixy="1" ixz="1" iyy="1" iyz="1" izz="1"/></inertial>',
+        '<inertial><mass value="1"/>'
+        '<inertia ixx="1" ixy="1" ixz="1" iyy="1" iyz="1" izz="1"/></inertial>',
         "exceeds the sum",
     ),
     "negative mass": (
@@ -196,8 +196,8 @@ def test_only_what_is_impossible_is_computed():
     """A base without inertial, a massless frame between joints, and valid data stay as they are."""
     good = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
     box = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
-    text = f"""<robot name="r"><link name="base">{box}</link><link name="arm">{good}{box}</link><link name="tool">{box}</link>
-    <link name="hand">{box}</link>
+    text = f"""<robot name="r"><link name="base">{box}</link><link name="arm">{good}{box}</link>
+    <link name="tool">{box}</link><link name="hand">{box}</link>
     <joint name="j" type="continuous"><parent link="base"/><child link="arm"/></joint>
     <joint name="weld" type="fixed"><parent link="arm"/><child link="tool"/></joint>
     <joint name="k" type="continuous"><parent link="tool"/><child link="hand"/></joint></robot>"""
@@ -209,16 +209,19 @@ def test_only_what_is_impossible_is_computed():
 
 def test_massless_links_between_joints():
     """Mass matrices of a planar base of three joints and of a universal joint, in closed form."""
-    good = '<inertial><origin xyz="0 0 0.5"/><mass value="2"/><inertia ixx="0.1" iyy="0.2" izz="0.3"/></inertial>'
+    good = """<inertial><origin xyz="0 0 0.5"/><mass value="2"/>
+    <inertia ixx="0.1" iyy="0.2" izz="0.3"/></inertial>"""
 
     def joint(name, kind, parent, child, axis):
-        return f"""<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/><axis xyz="{axis}"/>
+        return f"""<joint name="{name}" type="{kind}"><parent link="{parent}"/>
+        <child link="{child}"/><axis xyz="{axis}"/>
         <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>"""
 
     links = "".join(f'<link name="{n}"/>' for n in "wxy") + f'<link name="body">{good}</link>'
     base = load_robot(
         f"""<robot name="base">{links}{joint("jx", "prismatic", "w", "x", "1 0 0")}
-    {joint("jy", "prismatic", "x", "y", "0 1 0")}{joint("jt", "revolute", "y", "body", "0 0 1")}</robot>""",
+    {joint("jy", "prismatic", "x", "y", "0 1 0")}
+    {joint("jt", "revolute", "y", "body", "0 0 1")}</robot>""",
         strict=False,
     )
     assert base.dynamics_faults == ()
@@ -242,8 +245,9 @@ def test_massless_links_that_make_the_mass_matrix_singular():
     The robot is a slide on a massless floating base.
     """
     good = '<inertial><mass value="2"/><inertia ixx="0.1" iyy="0.2" izz="0.3"/></inertial>'
-    text = f"""<robot name="r"><link name="base"/><link name="cart">{good}</link><joint name="j" type="prismatic">
-    <parent link="base"/><child link="cart"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+    text = f"""<robot name="r"><link name="base"/><link name="cart">{good}</link>
+    <joint name="j" type="prismatic"><parent link="base"/><child link="cart"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
     assert load_robot(text).dynamics_faults == ()
     flying = load_robot(text, base="floating")
     [fault] = flying.dynamics_faults
@@ -261,8 +265,8 @@ def test_massless_links_that_make_the_mass_matrix_singular():
         .replace('<parent link="base"/>', '<parent link="mid"/>')
         .replace(
             "</robot>",
-            """<joint name="i" type="prismatic"><parent link="base"/><child link="mid"/><limit lower="-1"
-    upper="1" effort="1" velocity="1"/></joint></robot>""",
+            """<joint name="i" type="prismatic"><parent link="base"/><child link="mid"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>""",
         )
     )
     assert ["link 'mid'" in f for f in load_robot(parallel).dynamics_faults] == [True]
@@ -271,7 +275,8 @@ def test_massless_links_that_make_the_mass_matrix_singular():
 
 
 def test_a_free_base_needs_mass():
-    text = """<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+    text = """<robot name="r"><link name="a"/>
+    <link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
     <joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint></robot>"""
     assert load_robot(text, base="floating", strict=True).total_mass == 1
     with pytest.raises(UrdfError, match="link 'a': moves, but has no mass"):

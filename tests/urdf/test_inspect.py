@@ -1,6 +1,5 @@
 """`inspect_robot`: plain data that agrees with the model, and reports errors of hulls."""
 
-# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import json
@@ -49,11 +48,19 @@ def peg_in_slot(tmp_path):
     trimesh.Trimesh(vertices, faces, process=False).export(tmp_path / "channel.stl")
     path = tmp_path / "r.urdf"
     # A link without colliders between channel and peg, so that the pair is not adjacent.
-    path.write_text(f"""<robot name="r"><link name="root"/>
-    <link name="channel">{INERTIAL}<collision><geometry><mesh filename="channel.stl"/></geometry></collision></link>
-    <link name="peg">{INERTIAL}<collision><geometry><box size="0.8 1 1"/></geometry></collision></link>
-    <joint name="turn" type="revolute"><parent link="root"/><child link="channel"/><axis xyz="0 0 1"/><limit lower="-0.01" upper="0.01" effort="1" velocity="1"/></joint>
-    <joint name="slide" type="prismatic"><parent link="root"/><child link="peg"/><origin xyz="1.5 1.2 2"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/><safety_controller soft_upper_limit="0.9" k_velocity="1"/></joint></robot>""")
+    path.write_text(
+        '<robot name="r"><link name="root"/>\n'
+        f'<link name="channel">{INERTIAL}<collision><geometry><mesh filename="channel.stl"/>'
+        "</geometry></collision></link>\n"
+        f'<link name="peg">{INERTIAL}<collision><geometry><box size="0.8 1 1"/>'
+        "</geometry></collision></link>\n"
+        '<joint name="turn" type="revolute"><parent link="root"/><child link="channel"/>'
+        '<axis xyz="0 0 1"/><limit lower="-0.01" upper="0.01" effort="1" velocity="1"/></joint>\n'
+        '<joint name="slide" type="prismatic"><parent link="root"/><child link="peg"/>'
+        '<origin xyz="1.5 1.2 2"/><axis xyz="0 0 1"/>'
+        '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
+        '<safety_controller soft_upper_limit="0.9" k_velocity="1"/></joint></robot>'
+    )
     return path
 
 

@@ -1,6 +1,5 @@
 """Every supported element of URDF ends up in the model, with the specification's defaults."""
 
-# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import numpy as np
@@ -16,7 +15,8 @@ INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inert
 
 def robot(joint: str, kind: str = "revolute", link: str = INERTIAL, extra: str = "") -> str:
     return f"""<robot name="r"><link name="a"/><link name="b">{link}</link>
-    <joint name="j" type="{kind}"><parent link="a"/><child link="b"/>{joint}</joint>{extra}</robot>"""
+    <joint name="j" type="{kind}"><parent link="a"/><child link="b"/>{joint}
+    </joint>{extra}</robot>"""
 
 
 LIMIT = '<limit lower="-1" upper="2" effort="3" velocity="4"/>'
@@ -62,7 +62,8 @@ def test_pose_axis_and_position(seed):
     """
     rng = np.random.default_rng(seed)
     xyz, rpy, axis, q = rng.normal(size=3), rng.uniform(-3, 3, 3), rng.normal(size=3) * 3, 0.7
-    text = f'<origin xyz="{xyz[0]} {xyz[1]} {xyz[2]}" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"/><axis xyz="{axis[0]} {axis[1]} {axis[2]}"/>'
+    text = f"""<origin xyz="{xyz[0]} {xyz[1]} {xyz[2]}" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"/>
+    <axis xyz="{axis[0]} {axis[1]} {axis[2]}"/>"""
     X_PJ, u = pose(xyz, rpy=rpy), axis / np.linalg.norm(axis)
     K = np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]])
     turn, slide = np.eye(4), np.eye(4)
@@ -122,10 +123,14 @@ def test_acceleration_attribute():
 
 
 def test_mimic_and_its_defaults():
-    text = f"""<robot name="r"><link name="a"/><link name="b">{INERTIAL}</link><link name="c">{INERTIAL}</link><link name="d">{INERTIAL}</link>
+    text = f"""<robot name="r"><link name="a"/><link name="b">{INERTIAL}</link>
+    <link name="c">{INERTIAL}</link><link name="d">{INERTIAL}</link>
     <joint name="j" type="revolute"><parent link="a"/><child link="b"/>{LIMIT}</joint>
-    <joint name="k" type="prismatic"><parent link="a"/><child link="c"/><limit lower="-9" upper="9" effort="1" velocity="9"/><mimic joint="j" multiplier="-2" offset="0.1"/></joint>
-    <joint name="l" type="continuous"><parent link="a"/><child link="d"/><mimic joint="k"/></joint></robot>"""
+    <joint name="k" type="prismatic"><parent link="a"/><child link="c"/>
+    <limit lower="-9" upper="9" effort="1" velocity="9"/>
+    <mimic joint="j" multiplier="-2" offset="0.1"/></joint>
+    <joint name="l" type="continuous"><parent link="a"/><child link="d"/>
+    <mimic joint="k"/></joint></robot>"""
     model = load(text)
     assert model.joint_names == ("j",)
     np.testing.assert_allclose(model.frame_pose([0.3], "c")[:3, 3], [-2 * 0.3 + 0.1, 0, 0])
@@ -136,7 +141,8 @@ def test_mimic_and_its_defaults():
 def test_inertial_is_turned_into_the_link():
     """An inertia given in a rotated frame, about the center of mass."""
     rpy = (0.3, -0.4, 0.5)
-    text = '<inertial><origin xyz="1 2 3" rpy="0.3 -0.4 0.5"/><mass value="2"/><inertia ixx="1" iyy="2" izz="2.5" ixy="0.1"/></inertial>'
+    text = """<inertial><origin xyz="1 2 3" rpy="0.3 -0.4 0.5"/><mass value="2"/>
+    <inertia ixx="1" iyy="2" izz="2.5" ixy="0.1"/></inertial>"""
     link = next(k for k in load(robot(LIMIT, link=text)).links if k.name == "b")
     R = pose(rpy=rpy)[:3, :3]
     np.testing.assert_allclose(link.com, [1, 2, 3])
@@ -146,12 +152,15 @@ def test_inertial_is_turned_into_the_link():
 
 
 def test_colliders_and_visuals_of_every_kind():
-    link = """<collision name="named"><origin xyz="1 0 0" rpy="0 0 1"/><geometry><box size="1 2 3"/></geometry></collision>
+    link = """<collision name="named"><origin xyz="1 0 0" rpy="0 0 1"/>
+    <geometry><box size="1 2 3"/></geometry></collision>
     <collision><geometry><sphere radius="0.5"/></geometry></collision>
     <collision><geometry><cylinder radius="0.5" length="2"/></geometry></collision>
     <collision><geometry><capsule radius="0.25" length="1"/></geometry></collision>
-    <visual name="look"><geometry><capsule radius="0.1" length="1"/></geometry><material name="red"/></visual>
-    <visual><geometry><box size="1 1 1"/></geometry><material name="own"><color rgba="0 0 1 0.5"/></material></visual>"""
+    <visual name="look"><geometry><capsule radius="0.1" length="1"/></geometry>
+    <material name="red"/></visual>
+    <visual><geometry><box size="1 1 1"/></geometry>
+    <material name="own"><color rgba="0 0 1 0.5"/></material></visual>"""
     model = load(
         robot(
             LIMIT,
@@ -191,9 +200,12 @@ def test_foreign_tags_are_kept_and_listed():
 
 
 def test_welded_links_are_one_body_and_stay_addressable():
-    text = f"""<robot name="r"><link name="a"/><link name="b">{INERTIAL}</link><link name="tool"><inertial><origin xyz="1 0 0"/><mass value="3"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+    text = f"""<robot name="r"><link name="a"/><link name="b">{INERTIAL}</link>
+    <link name="tool"><inertial><origin xyz="1 0 0"/><mass value="3"/>
+    <inertia ixx="1" iyy="1" izz="1"/></inertial></link>
     <joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>
-    <joint name="w" type="fixed"><parent link="b"/><child link="tool"/><origin xyz="0 0 0.5"/></joint></robot>"""
+    <joint name="w" type="fixed"><parent link="b"/><child link="tool"/>
+    <origin xyz="0 0 0.5"/></joint></robot>"""
     model = load(text)
     assert model.n_v == 1
     np.testing.assert_allclose(model.frame_pose([0.0], "tool")[:3, 3], [0, 0, 0.5])

@@ -3,7 +3,6 @@
 No pair that can collide is left out.
 """
 
-# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import numpy as np
@@ -17,13 +16,16 @@ INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inert
 
 
 def link(name: str, size: str, xyz: str = "0 0 0") -> str:
-    return f'<link name="{name}">{INERTIAL}<collision><origin xyz="{xyz}"/><geometry><box size="{size}"/></geometry></collision></link>'
+    return f"""<link name="{name}">{INERTIAL}<collision><origin xyz="{xyz}"/>
+    <geometry><box size="{size}"/></geometry></collision></link>"""
 
 
 def hinge(
     name: str, parent: str, child: str, xyz: str, bound: float = 3.0, axis: str = "0 1 0"
 ) -> str:
-    return f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/><origin xyz="{xyz}"/><axis xyz="{axis}"/><limit lower="{-bound}" upper="{bound}" effort="1" velocity="1"/></joint>'
+    return f"""<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>
+    <origin xyz="{xyz}"/><axis xyz="{axis}"/>
+    <limit lower="{-bound}" upper="{bound}" effort="1" velocity="1"/></joint>"""
 
 
 # A folding chain a-b-c-d of sticks 1 m long, a flag that only wags on the far side, and a block
@@ -81,7 +83,8 @@ def test_mostly_touching(upper, is_said):
         + link("x", "1 0.1 0.1")
         + link("y", "0.2 0.2 0.2")
         + hinge("bx", "base", "x", "0 0 0", axis="1 0 0")
-        + f'''<joint name="by" type="prismatic"><parent link="base"/><child link="y"/><axis xyz="1 0 0"/>
+        + f'''<joint name="by" type="prismatic"><parent link="base"/><child link="y"/>
+        <axis xyz="1 0 0"/>
         <limit lower="0" upper="{upper}" velocity="1" effort="1"/></joint></robot>'''
     )
     loaded = load_with_report(text, LoadOptions())

@@ -17,7 +17,12 @@ from robosim.viewer.forces import LENGTH, LONGEST, SLIDING, STICKING, ForceArrow
 from robosim.viewer.stage import Stage
 from robosim.world import Material, World
 
-from ..simulation.worlds import G, floor, free_boxes, resting  # noqa: TID252 (tests have no absolute name)
+from ..simulation.worlds import (  # noqa: TID252 (tests have no absolute name)
+    G,
+    floor,
+    free_boxes,
+    resting,
+)
 
 SIZE = np.array([0.2, 0.3, 0.1])
 MASS = 2.0

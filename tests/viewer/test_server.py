@@ -27,7 +27,10 @@ def test_listens_on_this_machine_only(running):
     with socket.create_connection(("127.0.0.1", running.port), timeout=5):
         pass
     # All of 127/8 is this machine: a server that listened on all addresses would answer here, too.
-    with pytest.raises(OSError), socket.create_connection(("127.0.0.2", running.port), timeout=2):  # noqa: PT011 (refused or out of reach)
+    with (
+        pytest.raises(OSError),  # noqa: PT011 (refused or out of reach)
+        socket.create_connection(("127.0.0.2", running.port), timeout=2),
+    ):
         pass
 
 
