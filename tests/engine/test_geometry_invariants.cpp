@@ -55,8 +55,8 @@ TEST_CASE("GJK and EPA agree with every analytic pair, apart and inside") {
     CHECK(inside >= 40);
     CHECK(inside <= 160);
   });
-  // Spheres with six bounded types, in both orders except with themselves; capsules with all but
-  // half-spaces.
+  // Spheres with six bounded types, in both orders except with themselves; capsules with all
+  // except half-spaces.
   CHECK(n_pairs >= 12);
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import robosim
 from robosim import _engine
@@ -14,6 +15,7 @@ from robosim.scene import Scene
 from robosim.simulation import Control, OneSidedCause, Simulation, State
 from robosim.world import Material, Motor, World
 
+from ..scale import repeats  # noqa: TID252 (tests have no absolute name)
 from .differences import differences
 from .solvers import EXACT
 from .worlds import G, ball_on_rails, floor, free_boxes, resting, sliding_box
@@ -268,6 +270,36 @@ def test_a_cylinder_that_rolls_on_a_table_has_two_sided_gradients():
         assert len(step.contacts) == 2
         assert not step.jacobians().causes
         state = step.state
+
+
+@pytest.mark.parametrize("shape", [Shape.cylinder(0.05, 0.3), Shape.cone(0.08, 0.3)], ids=repr)
+def test_what_rolls_on_an_edge_has_the_gradient_in_the_velocity(shape):
+    """A curved surface that turns fast on the edge of a box: the points of the faces that face each
+    other at the end of the step do not depend on the velocity."""
+    scene = Scene("step")
+    scene.add_box("step", (1.0, 2.0, 0.3), pose((0.5, 0, -0.15)))
+    world = World(scene=scene)
+    world.add_body("roller", shape, mass=1.0)
+    simulation = Simulation(world, dt=2e-3)
+    model, rng, compared = simulation.model, np.random.default_rng(7), 0
+    for _ in range(repeats(150, 1500)):
+        x, z = rng.uniform(-0.04, 0.02), rng.uniform(-2e-4, 2e-4)
+        angles = [np.pi / 2 + 0.02 * rng.normal(), 0.02 * rng.normal(), rng.uniform(-1, 1)]
+        turn = Rotation.from_euler("xyz", angles).as_quat()
+        q = np.r_[x, 0.02, z + np.sqrt(0.05**2 - min(x, 0) ** 2), turn]
+        v = np.r_[0.3 * rng.normal(size=3), 8 * rng.normal(size=3)]
+        step, along, h = simulation.linearize(simulation.state(q, v)), rng.normal(size=6), 1e-6
+        ends = [simulation.linearize(simulation.state(q, v + t * along)) for t in (h, -h)]
+        same = all(end.signature == step.signature for end in ends)
+        if not step.contacts or step.jvp(v=along).causes or not same:
+            continue
+        found = step.jvp(v=along)
+        forth, back = (end.state for end in ends)
+        expected = np.r_[model.difference(back.q, forth.q), forth.v - back.v] / (2 * h)
+        error = np.abs(np.r_[found.q, found.v] - expected).max()
+        assert error < 1e-6 * np.abs(expected).max()  # rounding of the step over h
+        compared += 1
+    assert compared > repeats(80, 800)
 
 
 @pytest.mark.parametrize("solver", _engine.row_solvers)

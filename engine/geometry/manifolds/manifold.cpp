@@ -318,9 +318,16 @@ struct FacingPatches {
       P[s].X_CS = {R_CW * X_WS[s].R, R_CW * (X_WS[s].p - origin)};
       P[s].patch.clear();
       visit(*shape[s], [&](const auto& core) {
-        const Vec3d towards = facing ? facing[s] : P[s].up * n;
-        if constexpr (requires { core.patch(t0, P[s].patch); })
-          core.patch(transpose_times(X_WS[s].R, towards), P[s].patch);
+        const Vec3d towards = P[s].up * n;
+        if constexpr (requires { core.patch(t0, P[s].patch); }) {
+          core.patch(transpose_times(X_WS[s].R, facing ? facing[s] : towards), P[s].patch);
+          // A line of a curved surface would turn with `facing`, so its points would depend on the
+          // velocity. Faces do not.
+          if (facing && (P[s].patch.swing[0] != 0 || P[s].patch.swing[1] != 0)) {
+            P[s].patch.clear();
+            core.patch(transpose_times(X_WS[s].R, towards), P[s].patch);
+          }
+        }
         P[s].rounding = core.rounding();
       });
       any &= P[s].patch.kind != Patch::Kind::none;
