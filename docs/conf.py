@@ -91,7 +91,12 @@ def summary(module: str) -> str:
     """Return a table of a module's names, each with its first sentence."""
     if module in autodoc_mock_imports or any(x in module for x in autodoc_mock_imports):
         return ""
-    names = getattr(import_module(module), "__all__", [])
+    content = import_module(module)
+    names = [
+        name
+        for name in getattr(content, "__all__", [])
+        if getattr(getattr(content, name), "__module__", "").startswith("robosim")
+    ]
     if module == "robosim" or not names:
         return ""
     rows = "".join(f"   {name}\n" for name in names)

@@ -1,5 +1,7 @@
 """Motion planning: problems, planners, and all stages from a goal to a timed trajectory.
 
+Example::
+
     result = plan(Problem(model, scene, start="home", goal=PoseGoal("tool0", pose)))
     if result:
         result.trajectory.save("plan.json")

@@ -75,7 +75,7 @@ def step(
         tau: (..., n_v) forces, as in `Control`.
         q_target: (..., n_q) target positions, as in `Control`.
         v_target: (..., n_v) target velocities, as in `Control`.
-        parameters: values by name as in `Simulation.parameters`, each (..., *its shape), which
+        parameters: values by name as in `Simulation.parameters`, each `(..., *its shape)`, which
             replace those of the simulation. Each distinct set of values makes a world of its own,
             and only runs in the same world go in parallel.
 

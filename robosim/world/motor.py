@@ -17,7 +17,7 @@ class Motor:
     Attributes:
         position_gain: [N m/rad or N/m]; for joints with one position.
         velocity_gain: [N m s/rad or N s/m].
-        limit: largest |tau| [N m or N]; None for the joint's effort limit.
+        limit: largest magnitude of tau [N m or N]; None for the joint's effort limit.
     """
 
     position_gain: float = 0.0
