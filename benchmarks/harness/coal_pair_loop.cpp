@@ -117,9 +117,12 @@ struct CoalSide {
     pairs.push_back(std::make_unique<Pair>(make(A), make(B)));
   }
   void place(std::size_t n, const double* A, const double* B) {
-    X_WA.clear(), X_WB.clear();
-    for (std::size_t k = 0; k < n; ++k)
-      X_WA.push_back(pose_from(A + 16 * k)), X_WB.push_back(pose_from(B + 16 * k));
+    X_WA.clear();
+    X_WB.clear();
+    for (std::size_t k = 0; k < n; ++k) {
+      X_WA.push_back(pose_from(A + 16 * k));
+      X_WB.push_back(pose_from(B + 16 * k));
+    }
   }
   void guess(int kind) {
     const coal::GJKInitialGuess kinds[] = {coal::GJKInitialGuess::DefaultGuess,
@@ -143,15 +146,17 @@ struct CoalSide {
   }
   Memory memory(std::size_t i) {
     Memory m;
-    for (int k = 0; k < 2; ++k)
-      m.guess[k] = request(i, k).cached_gjk_guess,
+    for (int k = 0; k < 2; ++k) {
+      m.guess[k] = request(i, k).cached_gjk_guess;
       m.support[k] = request(i, k).cached_support_func_guess;
+    }
     return m;
   }
   void restore(std::size_t i, const Memory& m) {
-    for (int k = 0; k < 2; ++k)
-      request(i, k).cached_gjk_guess = m.guess[k],
-                 request(i, k).cached_support_func_guess = m.support[k];
+    for (int k = 0; k < 2; ++k) {
+      request(i, k).cached_gjk_guess = m.guess[k];
+      request(i, k).cached_support_func_guess = m.support[k];
+    }
   }
   Answer distance(std::size_t i, std::size_t k) {
     Pair& pair = *pairs[i];

@@ -204,9 +204,11 @@ __attribute__((visibility("default"))) void robot_results(Robot* robot, int stat
                             out += model.nv;
   copy_symmetric(pinocchio::computeMinverse(model, data, s.q), out);
   pinocchio::computeRNEADerivatives(model, data, s.q, s.v, s.a);
-  copy_matrix(data.dtau_dq, out), copy_matrix(data.dtau_dv, out);
+  copy_matrix(data.dtau_dq, out);
+  copy_matrix(data.dtau_dv, out);
   pinocchio::computeABADerivatives(model, data, s.q, s.v, s.tau);
-  copy_matrix(data.ddq_dq, out), copy_matrix(data.ddq_dv, out);
+  copy_matrix(data.ddq_dq, out);
+  copy_matrix(data.ddq_dv, out);
 }
 
 }  // extern "C"

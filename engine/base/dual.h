@@ -60,7 +60,8 @@ template <class T>
 ROBOSIM_INLINE void sin_cos(const DualOf<T>& x, DualOf<T>& s, DualOf<T>& c) {
   T sine, cosine;
   sin_cos(x.value, sine, cosine);
-  s = {sine, cosine * x.derivative}, c = {cosine, -sine * x.derivative};
+  s = {sine, cosine * x.derivative};
+  c = {cosine, -sine * x.derivative};
 }
 template <class T>
 DualOf<T> sin(const DualOf<T>& x) {

@@ -49,10 +49,13 @@ void KeptMemory::give_back(double* data) noexcept {
   const std::size_t count = count_of(data);
   if (count < least_count || bytes_of(count) > most_idle_) return release(data);
   const std::lock_guard lock(mutex_);
-  idle_.push_back({count, data}), idle_bytes_ += bytes_of(count);  // within what is reserved
+  idle_.push_back({count, data});
+  idle_bytes_ += bytes_of(count);  // within what is reserved
   auto kept = idle_.begin();
-  for (; idle_bytes_ > most_idle_; ++kept)
-    idle_bytes_ -= bytes_of(kept->count), release(kept->data);
+  for (; idle_bytes_ > most_idle_; ++kept) {
+    idle_bytes_ -= bytes_of(kept->count);
+    release(kept->data);
+  }
   idle_.erase(idle_.begin(), kept);
 }
 

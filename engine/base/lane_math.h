@@ -114,7 +114,9 @@ ROBOSIM_INLINE void sin_cos_near(const Lanes<1, isa>& x, Lanes<1, isa>& s, Lanes
                                  Lanes<1, isa>& k) {
   Lanes<2, isa> s_, c_, k_;
   sin_cos_near(Lanes<2, isa>(x.v), s_, c_, k_);
-  s.v = s_.v[0], c.v = c_.v[0], k.v = k_.v[0];
+  s.v = s_.v[0];
+  c.v = c_.v[0];
+  k.v = k_.v[0];
 }
 
 // The library's sine and cosine, for lanes with large |k|.
@@ -122,7 +124,10 @@ template <int W, Isa isa>
 [[gnu::cold, gnu::noinline]] void sin_cos_far(const Lanes<W, isa>& x, Lanes<W, isa>& s,
                                               Lanes<W, isa>& c, const Lanes<W, isa>& k) {
   for (int i = 0; i < W; ++i)
-    if (std::abs(k[i]) > 0x1p20) s.set(i, std::sin(x[i])), c.set(i, std::cos(x[i]));
+    if (std::abs(k[i]) > 0x1p20) {
+      s.set(i, std::sin(x[i]));
+      c.set(i, std::cos(x[i]));
+    }
 }
 
 }  // namespace detail
@@ -134,7 +139,8 @@ ROBOSIM_INLINE void sin_cos(const Lanes<W, isa>& x, Lanes<W, isa>& s, Lanes<W, i
   if (any(absolute(k) > Lanes<W, isa>(0x1p20))) [[unlikely]] {
     Lanes<W, isa> s_ = s, c_ = c;  // only these live in memory
     detail::sin_cos_far(Lanes<W, isa>(x), s_, c_, Lanes<W, isa>(k));
-    s = s_, c = c_;
+    s = s_;
+    c = c_;
   }
 }
 
@@ -154,8 +160,8 @@ void sin_cos_each(int n, const Lanes<1, isa>* x, Lanes<1, isa>* s, Lanes<1, isa>
     Lanes<W, isa> angle, sine, cosine;
     std::memcpy(&angle, x + i, sizeof(angle));
     sin_cos(angle, sine, cosine);
-    std::memcpy(static_cast<void*>(s + i), &sine, sizeof(sine)),
-        std::memcpy(static_cast<void*>(c + i), &cosine, sizeof(cosine));
+    std::memcpy(static_cast<void*>(s + i), &sine, sizeof(sine));
+    std::memcpy(static_cast<void*>(c + i), &cosine, sizeof(cosine));
   }
 }
 

@@ -26,7 +26,10 @@ ROBOSIM_INLINE double nmul_add(double a, double b, double c) { return c - a * b;
 ROBOSIM_INLINE double max_number(double a, double b) { return a > b || b != b ? a : b; }
 ROBOSIM_INLINE double min_number(double a, double b) { return a < b || b != b ? a : b; }
 
-inline void sin_cos(double x, double& s, double& c) { s = std::sin(x), c = std::cos(x); }
+inline void sin_cos(double x, double& s, double& c) {
+  s = std::sin(x);
+  c = std::cos(x);
+}
 
 // Nearest integer; its derivative is zero.
 inline double nearest(double x) { return std::nearbyint(x); }

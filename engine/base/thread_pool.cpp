@@ -64,8 +64,10 @@ struct Loop {
   Loop(FunctionRef<void(int, int)> body_, int n_chunks, int threads)
       : body(body_), places(threads - 1), n_shares(std::clamp(threads, 1, max_shares)) {
     const auto bound = [&](int i) { return static_cast<std::int64_t>(n_chunks) * i / n_shares; };
-    for (int i = 0; i < n_shares; ++i)
-      shares[i].next.store(bound(i), std::memory_order_relaxed), shares[i].end = bound(i + 1);
+    for (int i = 0; i < n_shares; ++i) {
+      shares[i].next.store(bound(i), std::memory_order_relaxed);
+      shares[i].end = bound(i + 1);
+    }
   }
 };
 

@@ -175,13 +175,14 @@ py::object bind_operation(int operation, const std::shared_ptr<Model>& model,
                           std::vector<int> wrench_frames, bool local, bool joint_forces,
                           int columns, const py::object& results, const py::object& otherwise) {
   auto bound = std::make_unique<Bound>();
-  bound->model = model, bound->data = data;
+  bound->model = model;
+  bound->data = data;
   check_memory(*data, *model);
   bound->info = &info_of(operation);
   bound->choices = std::make_unique<Choices>(*bound->model, frames, std::move(wrench_frames), local,
                                              joint_forces, columns);
   const Options& options = bound->choices->options;
-  bound->kernel = &kernels().operations[static_cast<std::size_t>(operation)];
+  bound->kernel = &kernels().operations[operation];
   bound->inputs = inputs_of(*bound->info, options);
   bound->quaternions = quaternions_of(*model);
   for (const Argument& input : bound->inputs) {

@@ -123,8 +123,7 @@ inline std::vector<int> checked_columns(const Model& model, const std::vector<in
     if (c < 0 || c >= model.n_q)
       throw InputError("column " + std::to_string(c) + " is not an entry of q, which has " +
                        std::to_string(model.n_q));
-    if (seen[static_cast<std::size_t>(c)]++)
-      throw InputError("column " + std::to_string(c) + " is given twice");
+    if (seen[c]++) throw InputError("column " + std::to_string(c) + " is given twice");
     if (coordinate_of(model, c) == Coordinate::quaternion)
       throw InputError("column " + std::to_string(c) + " belongs to the quaternion of joint '" +
                        joint_of_position(model, c).name + "', which has no straight lines in q");
@@ -155,9 +154,8 @@ inline std::pair<std::vector<double>, std::vector<double>> limits_from(
               hi = real_array(upper, {n}, "upper", false);
   for (pybind11::ssize_t k = 0; k < n; ++k)
     if (!(lo.data()[k] <= hi.data()[k]))
-      throw InputError(message("limits of column ", columns[static_cast<std::size_t>(k)], " are ",
-                               lo.data()[k], " and ", hi.data()[k],
-                               "; lower must not exceed upper"));
+      throw InputError(message("limits of column ", columns[k], " are ", lo.data()[k], " and ",
+                               hi.data()[k], "; lower must not exceed upper"));
   return {{lo.data(), lo.data() + n}, {hi.data(), hi.data() + n}};
 }
 

@@ -65,7 +65,8 @@ struct BoundStates {
   }
   static BoundStates room(const StateLayout& layout, Shape2 shape = {}) {
     Shape2 of_q = shape, of_v = shape;
-    of_q.push_back(layout.q), of_v.push_back(layout.v);
+    of_q.push_back(layout.q);
+    of_v.push_back(layout.v);
     return {fresh_array(of_q), fresh_array(of_v)};
   }
   StateView view() const { return {q.data(), v.data()}; }
@@ -145,10 +146,11 @@ struct JacobianArrays {
       array = fresh_array(extents);
       block = is_wanted ? array.mutable_data() : nullptr;
     };
-    make(q, blocks.q, model.n_v, by[0]), make(v, blocks.v, model.n_v, by[1]),
-        make(tau, blocks.tau, model.n_v, by[2]);
-    make(q_target, blocks.q_target, model.n_q, by[3]),
-        make(v_target, blocks.v_target, model.n_v, by[4]);
+    make(q, blocks.q, model.n_v, by[0]);
+    make(v, blocks.v, model.n_v, by[1]);
+    make(tau, blocks.tau, model.n_v, by[2]);
+    make(q_target, blocks.q_target, model.n_q, by[3]);
+    make(v_target, blocks.v_target, model.n_v, by[4]);
     make(parameters, blocks.parameters, selection.size(), parameters_.has_value());
     blocks.selection = &selection;
   }

@@ -173,7 +173,8 @@ void bind_bodies(py::module_& m) {
       "spacing",
       [](const FieldBody& b) {
         Array out(Shape2{2});
-        out.mutable_data()[0] = b.field->spacing_x(), out.mutable_data()[1] = b.field->spacing_y();
+        out.mutable_data()[0] = b.field->spacing_x();
+        out.mutable_data()[1] = b.field->spacing_y();
         return out;
       },
       "Along x and y [m], (2,).");

@@ -28,8 +28,11 @@ ManifoldTuple manifold_tuple(const Manifold& m) {
   std::vector<double> gap, slide;
   for (int i = 0; i < m.n_points; ++i) {
     const ManifoldPoint& p = m.points[i];
-    gap.push_back(p.gap), slide.push_back(p.slide);
-    p_WA.push_back(p.p_WA), p_WB.push_back(p.p_WB), p_W.push_back(p.p_W);
+    gap.push_back(p.gap);
+    slide.push_back(p.slide);
+    p_WA.push_back(p.p_WA);
+    p_WB.push_back(p.p_WB);
+    p_W.push_back(p.p_W);
   }
   return {m.witness.distance, vec3_array(m.normal()), vector_array(gap),
           points_array(p_WA), points_array(p_WB),     points_array(p_W),

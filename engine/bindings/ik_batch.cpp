@@ -63,7 +63,8 @@ py::dict inverse_kinematics_many_bound(const Model& model, int frame, const py::
   const py::ssize_t n = static_cast<py::ssize_t>(poses.size());
   IkGoal goal;
   goal.frame = frame;
-  read_bounds(box_lower, "box_lower", goal.lower), read_bounds(box_upper, "box_upper", goal.upper);
+  read_bounds(box_lower, "box_lower", goal.lower);
+  read_bounds(box_upper, "box_upper", goal.upper);
   for (int i = 0; i < 6; ++i)
     if (!(goal.lower[i] <= goal.upper[i]))
       throw InputError(message("box_lower[", i, "] is ", goal.lower[i], ", above box_upper[", i,
@@ -81,12 +82,13 @@ py::dict inverse_kinematics_many_bound(const Model& model, int frame, const py::
   if (attempts < 1) throw InputError(message("attempts is ", attempts, "; it must be at least 1"));
   if (threads < 0) throw InputError(message("threads is ", threads, "; it must not be negative"));
   if (scene && &scene->scene.model() != &model) throw InputError("scene is that of another model");
-  options.ik.position_tolerance = position_tolerance,
+  options.ik.position_tolerance = position_tolerance;
   options.ik.rotation_tolerance = rotation_tolerance;
   options.position_aim = std::min(options.position_aim, position_tolerance);
   options.rotation_aim = std::min(options.rotation_aim, rotation_tolerance);
   options.ik.seed = seed;
-  options.attempts = attempts, options.threads = threads;
+  options.attempts = attempts;
+  options.threads = threads;
   options.scene = scene ? &scene->batch : nullptr;
   // Progress, with Python's signals.
   bool raised = false;
@@ -117,10 +119,15 @@ py::dict inverse_kinematics_many_bound(const Model& model, int frame, const py::
     status.mutable_data()[i] = static_cast<int>(result.status[k]);
     tried.mutable_data()[i] = result.attempts[k];
     double* to = reach.mutable_data() + 3 * i;
-    to[0] = result.distance[k], to[1] = result.least[k], to[2] = result.most[k];
+    to[0] = result.distance[k];
+    to[1] = result.least[k];
+    to[2] = result.most[k];
   }
   py::dict out;
-  out["q"] = q, out["status"] = status, out["attempts"] = tried, out["reach"] = reach;
+  out["q"] = q;
+  out["status"] = status;
+  out["attempts"] = tried;
+  out["reach"] = reach;
   out["position_error"] = vector_array(result.position_error);
   out["rotation_error"] = vector_array(result.rotation_error);
   out["joints"] = py::make_tuple(result.first, result.last);

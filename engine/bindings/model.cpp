@@ -218,14 +218,25 @@ void bind_builder(py::module_& m) {
              double gear_ratio,
              const std::optional<std::tuple<std::string, double, double>>& mimic) {
             JointSpec spec;
-            spec.name = name, spec.kind = kind, spec.parent = parent, spec.child = child;
-            spec.X_PJ = read_pose(X_PJ, "X_PJ"), spec.axis = read_vec3(axis, "axis"),
+            spec.name = name;
+            spec.kind = kind;
+            spec.parent = parent;
+            spec.child = child;
+            spec.X_PJ = read_pose(X_PJ, "X_PJ");
+            spec.axis = read_vec3(axis, "axis");
             spec.pitch = pitch;
-            spec.lower = lower, spec.upper = upper;
-            spec.velocity = velocity, spec.acceleration = acceleration, spec.effort = effort;
-            spec.damping = damping, spec.friction = friction, spec.friction_width = friction_width;
-            spec.stiffness = stiffness, spec.spring_reference = spring_reference;
-            spec.armature = armature, spec.rotor_inertia = rotor_inertia,
+            spec.lower = lower;
+            spec.upper = upper;
+            spec.velocity = velocity;
+            spec.acceleration = acceleration;
+            spec.effort = effort;
+            spec.damping = damping;
+            spec.friction = friction;
+            spec.friction_width = friction_width;
+            spec.stiffness = stiffness;
+            spec.spring_reference = spring_reference;
+            spec.armature = armature;
+            spec.rotor_inertia = rotor_inertia;
             spec.gear_ratio = gear_ratio;
             if (mimic)
               spec.mimic = MimicSpec{std::get<0>(*mimic), std::get<1>(*mimic), std::get<2>(*mimic)};

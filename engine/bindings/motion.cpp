@@ -57,7 +57,7 @@ std::vector<int> checked_columns(const Model& model, const std::vector<int>& col
   for (const int column : columns) {
     if (column < 0 || column >= model.n_q)
       throw InputError(message("column ", column, " is not an entry of q, which has ", model.n_q));
-    if (seen[at(column)]++) throw InputError(message("column ", column, " is given twice"));
+    if (seen[column]++) throw InputError(message("column ", column, " is given twice"));
     const Joint& joint = joint_of_position(model, column);
     if (joint.n_q != joint.n_v)
       throw InputError(message("column ", column, " belongs to the ", joint_layout(joint.type).name,
@@ -95,9 +95,9 @@ Timed time_path_bound(const py::object& breaks, const py::object& coefficients,
   path.n = static_cast<int>(n);
   path.breaks = values(breaks, k + 1, "breaks");
   for (py::ssize_t i = 0; i < k; ++i)
-    if (!(path.breaks[at(i)] < path.breaks[at(i) + 1]))
+    if (!(path.breaks[i] < path.breaks[at(i) + 1]))
       throw InputError(message("breaks must increase, but entry ", i + 1, " is ",
-                               path.breaks[at(i) + 1], " after ", path.breaks[at(i)]));
+                               path.breaks[at(i) + 1], " after ", path.breaks[i]));
   const Array c = real_array(given, {k, 3, n}, "coefficients");
   path.coefficients.assign(c.data(), c.data() + c.size());
 
@@ -220,8 +220,8 @@ IkFound inverse_kinematics_bound(
   options.lower = optional_values(lower, n, "lower", false);
   options.upper = optional_values(upper, n, "upper", false);
   for (const int column : options.columns) {
-    if (lower.is_none()) options.lower.push_back(model.limits.q_lower[at(column)]);
-    if (upper.is_none()) options.upper.push_back(model.limits.q_upper[at(column)]);
+    if (lower.is_none()) options.lower.push_back(model.limits.q_lower[column]);
+    if (upper.is_none()) options.upper.push_back(model.limits.q_upper[column]);
   }
   for (std::size_t j = 0; j < options.lower.size(); ++j)
     if (!(options.lower[j] <= options.upper[j]))

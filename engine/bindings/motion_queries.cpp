@@ -53,10 +53,13 @@ py::typing::Dict<py::str, RatesOfHit> size_rates(const Shape& shape, const RayCa
     if (size.of.index() == 0) {
       rates = {next++};
     } else if (size.of.index() == 1) {
-      rates = {next, next + 1, next + 2}, of = {3}, next += 3;
+      rates = {next, next + 1, next + 2};
+      of = {3};
+      next += 3;
     } else {
       const std::size_t n = std::get<2>(size.of)(shape).size();
-      rates.resize(3 * n), of = {static_cast<py::ssize_t>(n), 3};
+      rates.resize(3 * n);
+      of = {static_cast<py::ssize_t>(n), 3};
       for (std::size_t i = 0; i < static_cast<std::size_t>(d.surface.n_corners); ++i)
         for (std::size_t k = 0; k < 3; ++k)
           rates[3 * static_cast<std::size_t>(d.surface.corner[i].vertex) + k] = &d.corner[i][k];

@@ -33,7 +33,7 @@ void check_memory(const Memory& memory, const Model& model) {
 inline const OperationInfo& info_of(int operation) {
   if (operation < 0 || static_cast<std::size_t>(operation) >= all_operations().size())
     throw InputError(message("there is no operation ", operation));
-  return all_operations()[static_cast<std::size_t>(operation)];
+  return all_operations()[operation];
 }
 
 // One frame, whose results have no axis for frames, or several frames.

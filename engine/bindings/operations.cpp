@@ -45,8 +45,8 @@ py::object evaluate(int operation, const Model& model, OperationData& data, cons
     if (shared) written[i] = Array(shapes[i]);
     out_data[i] = written[i].mutable_data();
   }
-  kernels().operations[static_cast<std::size_t>(operation)].one(model, *data.workspace, options,
-                                                                in_data.data(), out_data.data());
+  kernels().operations[operation].one(model, *data.workspace, options, in_data.data(),
+                                      out_data.data());
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (info.solves && !all_finite(out_data[i], written[i].size()))
       raise_singular(model, " at this q");
@@ -149,31 +149,31 @@ py::dict operation_rows() {
     for (int i = 0; i < argument.rank; ++i) {
       switch (argument.dims[i]) {
         case dim_q:
-          shape[static_cast<std::size_t>(i)] = "n_q";
+          shape[i] = "n_q";
           break;
         case dim_v:
-          shape[static_cast<std::size_t>(i)] = "n_v";
+          shape[i] = "n_v";
           break;
         case dim_frames:
-          shape[static_cast<std::size_t>(i)] = "frames";
+          shape[i] = "frames";
           break;
         case dim_wrenches:
-          shape[static_cast<std::size_t>(i)] = "wrenches";
+          shape[i] = "wrenches";
           break;
         case dim_bodies:
-          shape[static_cast<std::size_t>(i)] = "bodies";
+          shape[i] = "bodies";
           break;
         case dim_joints:
-          shape[static_cast<std::size_t>(i)] = "joints";
+          shape[i] = "joints";
           break;
         case dim_inertial:
-          shape[static_cast<std::size_t>(i)] = "inertial";
+          shape[i] = "inertial";
           break;
         case dim_columns:
-          shape[static_cast<std::size_t>(i)] = "columns";
+          shape[i] = "columns";
           break;
         default:
-          shape[static_cast<std::size_t>(i)] = argument.dims[i];
+          shape[i] = argument.dims[i];
       }
     }
     return shape;

@@ -362,9 +362,7 @@ void bind_scene(py::module_& m) {
         if (pairs.is_none()) {
           for (int a = 0; a < n; ++a)
             for (int b = a + 1; b < n; ++b)
-              if (model.colliders[static_cast<std::size_t>(a)].body !=
-                  model.colliders[static_cast<std::size_t>(b)].body)
-                list.emplace_back(a, b);
+              if (model.colliders[a].body != model.colliders[b].body) list.emplace_back(a, b);
         } else {
           list = pairs_from(pairs);
         }
@@ -592,7 +590,7 @@ void bind_search(py::module_& m) {
         Turning turning{flags_from(periodic, static_cast<py::ssize_t>(n), "periodic"), low, high};
         turning.periodic.resize(n, 0);
         std::vector<char> may_turn = flags_from(full_turns, to.shape(0), "full_turns");
-        may_turn.resize(static_cast<std::size_t>(to.shape(0)), 0);
+        may_turn.resize(to.shape(0), 0);
         std::vector<double> a, b, rows;
         for (const int c : columns) a.push_back(from.data()[c]);
         for (py::ssize_t g = 0; g < to.shape(0); ++g)

@@ -57,8 +57,12 @@ auto cast_all(const std::vector<Ray>& rays, int threads, const Cast& cast) {
       for (std::size_t i = static_cast<std::size_t>(c) * chunk;
            i < std::min(n, (static_cast<std::size_t>(c) + 1) * chunk); ++i) {
         const auto [hit, of] = cast(rays[i]);
-        hits[i] = hit.hit, insides[i] = hit.inside, times[i] = hit.t, numbers[i] = of;
-        points[i] = hit.point, normals[i] = hit.normal;
+        hits[i] = hit.hit;
+        insides[i] = hit.inside;
+        times[i] = hit.t;
+        numbers[i] = of;
+        points[i] = hit.point;
+        normals[i] = hit.normal;
       }
     };
     const int chunks = static_cast<int>((n + chunk - 1) / chunk);

@@ -203,11 +203,14 @@ void bind_rollouts(py::module_& m, py::class_<BoundSimulation>& simulation) {
       return r.all<Number>([&](const RolloutReport& x) { return static_cast<Number>(x.*member); });
     });
   };
-  field("status", &RolloutReport::status), field("residual", &RolloutReport::residual);
-  field("contacts", &RolloutReport::contacts), field("rows", &RolloutReport::rows),
-      field("islands", &RolloutReport::islands);
-  field("class_changes", &RolloutReport::class_changes), field("pivots", &RolloutReport::pivots),
-      field("coupled_bounces", &RolloutReport::coupled_bounces);
+  field("status", &RolloutReport::status);
+  field("residual", &RolloutReport::residual);
+  field("contacts", &RolloutReport::contacts);
+  field("rows", &RolloutReport::rows);
+  field("islands", &RolloutReport::islands);
+  field("class_changes", &RolloutReport::class_changes);
+  field("pivots", &RolloutReport::pivots);
+  field("coupled_bounces", &RolloutReport::coupled_bounces);
   field("untimed_bounces", &RolloutReport::untimed_bounces);
   field("first_unsolved", &RolloutReport::first_unsolved);
   reports.def_property_readonly("attempt", &RolloutReports::attempts);

@@ -21,9 +21,11 @@ std::vector<char> named(const CollisionScene& scene, const std::vector<std::stri
                              [&](const Frame& frame) { return frame.name == name; });
     for (std::size_t i = 0; i < marked.size(); ++i) {
       const bool is_link =
-          i < model.colliders.size() &&
-          model.frames[static_cast<std::size_t>(model.colliders[i].frame)].name == name;
-      if (is_link || scene.objects()[i].name == name) marked[i] = 1, known = true;
+          i < model.colliders.size() && model.frames[model.colliders[i].frame].name == name;
+      if (is_link || scene.objects()[i].name == name) {
+        marked[i] = 1;
+        known = true;
+      }
     }
     if (!known)
       throw InputError(message(

@@ -44,7 +44,7 @@ std::unique_ptr<BoundSelfCollision> make_search(const Model& model, const IndexA
   for (py::ssize_t i = 0; i < pairs.shape(0); ++i) {
     const int a = pairs.at(i, 0), b = pairs.at(i, 1);
     const bool exist = std::min(a, b) >= 0 && std::max(a, b) < n;
-    if (!exist || model.colliders[at(a)].body == model.colliders[at(b)].body)
+    if (!exist || model.colliders[a].body == model.colliders[b].body)
       throw InputError(message("pairs[", i, "] is (", a, ", ", b, "); it must name two of the ", n,
                                " colliders, on different bodies"));
     list.emplace_back(a, b);

@@ -88,7 +88,7 @@ void def_shape(py::class_<Shape>& c, ShapeType type, Shape (*make)(Arguments...)
 void def_attribute(py::class_<Shape>& c, const Size& size) {
   std::string whose = "Of";
   for (int t = 0; t < n_shape_types; ++t)
-    for (const Size& other : sizes[static_cast<std::size_t>(t)])
+    for (const Size& other : sizes[t])
       if (std::string_view(other.name) == size.name) {
         if (other.of.index() != size.of.index())
           throw std::logic_error(message(size.name, " means two kinds of sizes"));
@@ -275,7 +275,7 @@ void bind_shapes(py::module_& m) {
         py::typing::Dict<py::str, py::typing::Dict<py::str, py::str>> table;
         for (int t = 0; t < n_shape_types; ++t) {
           py::dict row;
-          for (const Size& s : sizes[static_cast<std::size_t>(t)]) row[s.name] = s.kind();
+          for (const Size& s : sizes[t]) row[s.name] = s.kind();
           table[shape_type_names[t]] = row;
         }
         return table;

@@ -60,14 +60,18 @@ std::unique_ptr<BoundSimulation> make_simulation(
   for (const double* x = d.data(); x < d.data() + d.size(); x += 3)
     all.push_back({x[0], x[1], x[2]});
   StepOptions options;
-  options.solver = SolverId::named("solver", solver),
+  options.solver = SolverId::named("solver", solver);
   options.integrator = IntegratorId::named("integrator", integrator);
-  options.bounce = BounceId::named("bounce", bounce),
+  options.bounce = BounceId::named("bounce", bounce);
   options.complementarity_aware =
       ComplementarityAwareId::named("complementarity_aware", complementarity_aware);
-  options.dt = dt, options.solver_options.sweeps = sweeps, options.erp = erp,
-  options.recovery_speed = recovery_speed, options.margin = margin,
-  options.limit_margin = limit_margin, options.speed_limits = speed_limits;
+  options.dt = dt;
+  options.solver_options.sweeps = sweeps;
+  options.erp = erp;
+  options.recovery_speed = recovery_speed;
+  options.margin = margin;
+  options.limit_margin = limit_margin;
+  options.speed_limits = speed_limits;
   options.restitution_threshold = restitution_threshold;
   return std::make_unique<BoundSimulation>(scene, std::move(pairs), std::move(all),
                                            Closures{closures, equalities}, options, substeps);
@@ -248,10 +252,12 @@ void bind_report(py::module_& m) {
   report.def_property_readonly(
       "status", [](const BoundReport& r) { return static_cast<int>(r.report.status); });
   field("residual", &RolloutReport::residual);
-  field("contacts", &RolloutReport::contacts), field("rows", &RolloutReport::rows),
-      field("islands", &RolloutReport::islands);
-  field("class_changes", &RolloutReport::class_changes), field("pivots", &RolloutReport::pivots),
-      field("coupled_bounces", &RolloutReport::coupled_bounces);
+  field("contacts", &RolloutReport::contacts);
+  field("rows", &RolloutReport::rows);
+  field("islands", &RolloutReport::islands);
+  field("class_changes", &RolloutReport::class_changes);
+  field("pivots", &RolloutReport::pivots);
+  field("coupled_bounces", &RolloutReport::coupled_bounces);
   field("untimed_bounces", &RolloutReport::untimed_bounces);
   report.def_property_readonly("attempt", [](const BoundReport& r) { return r.attempt; });
 }
@@ -264,11 +270,13 @@ void bind_simulation(py::module_& m) {
     for (const auto& kind : list) out.emplace_back(kind.name);
     return py::list(py::cast(out));
   };
-  m.attr("row_solvers") = names(row_solvers), m.attr("integrators") = names(integrators);
-  m.attr("bounces") = names(bounces),
+  m.attr("row_solvers") = names(row_solvers);
+  m.attr("integrators") = names(integrators);
+  m.attr("bounces") = names(bounces);
   m.attr("complementarity_aware_kinds") = names(complementarity_aware_kinds);
   m.attr("one_sided_causes") = names(one_sided_causes);
-  bind_report(m), bind_parts(m);
+  bind_report(m);
+  bind_parts(m);
   py::class_<GradientArrays> gradient(m, "GradientArrays", "See robosim.simulation.StepGradient.");
   gradient.def_readonly("q", &GradientArrays::q).def_readonly("v", &GradientArrays::v);
   gradient.def_readonly("tau", &GradientArrays::tau)

@@ -30,7 +30,7 @@ PartTuple part_tuple(const FeatureId& f) {
 }
 
 const SceneQuery::PairManifold& manifold_of(const Stepper& stepper, const StepIsland::Row& row) {
-  return stepper.manifolds()[at(row.manifold)];
+  return stepper.manifolds()[row.manifold];
 }
 
 // Velocities of an impact's rows from its relative-twist coordinates y. The part of restitution is
@@ -40,10 +40,10 @@ Array velocities_at(const Impact& met, const std::vector<double>& y) {
   for (const RowBlock& block : met.problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i) {
       const bool bounces =
-          met.rows[at(i)].law == NormalLaw::impact && met.rows[at(i)].role == Contact::normal;
+          met.rows[i].law == NormalLaw::impact && met.rows[i].role == Contact::normal;
       double w = bounces ? -met.restored * until_impact(met, block, i) : 0;
       for (int k = 0; k < block.width; ++k)
-        w += met.problem.rows[at(i)].d[k] * y[at(block.first_channel + k)];
+        w += met.problem.rows[i].d[k] * y[block.first_channel + k];
       out.mutable_data()[i] = w;
     }
   return out;
@@ -84,8 +84,8 @@ void StepDetails::add_parts(const BoundScene& scene, const Stepper& stepper,
     const StepIsland::Block& block = island.blocks[b];
     if (is_of<Contact>(block)) {
       whole.for_each_manifold(b, [&](int first_row, int) {
-        const SceneQuery::PairManifold& pair = manifold_of(stepper, whole.rows[at(first_row)]);
-        numbers.first_contact[at(whole.rows[at(first_row)].manifold)] = contacts.size();
+        const SceneQuery::PairManifold& pair = manifold_of(stepper, whole.rows[first_row]);
+        numbers.first_contact[whole.rows[first_row].manifold] = contacts.size();
         for (int p = 0; p < pair.manifold.n_points; ++p) add_contact(scene, pair, p);
       });
     } else if (block.is_of_bodies()) {
@@ -105,17 +105,15 @@ void StepDetails::add_parts(const BoundScene& scene, const Stepper& stepper,
     } else {
       numbers.of_block[b] = joints.size();
       for (int i = island.problem.blocks[b].first_row; i < island.problem.blocks[b].last_row; ++i)
-        joints.push_back(
-            {.coordinate = block.v, .source = row_name(island.rows[at(i)]), .force = 0});
+        joints.push_back({.coordinate = block.v, .source = row_name(island.rows[i]), .force = 0});
     }
   }
 }
 
 std::size_t StepDetails::number_of(const StepIsland& solved, std::size_t b, int row,
                                    const Numbers& numbers) const {
-  const StepIsland::Row& own = solved.rows[at(row)];
-  if (is_of<Contact>(solved.blocks[b]))
-    return numbers.first_contact[at(own.manifold)] + at(own.point);
+  const StepIsland::Row& own = solved.rows[row];
+  if (is_of<Contact>(solved.blocks[b])) return numbers.first_contact[own.manifold] + at(own.point);
   std::size_t number = numbers.of_block[b];
   if (!solved.blocks[b].is_of_bodies())
     while (joints[number].source != row_name(own)) ++number;
@@ -143,22 +141,25 @@ void StepDetails::add_forces(const Stepper& stepper, const StepIsland& solved,
     }
     bool pushes = false, has_friction = false, slides = false;
     for (int i = rows.first_row; i < rows.last_row; ++i) {
-      const StepIsland::Row& row = solved.rows[at(i)];
+      const StepIsland::Row& row = solved.rows[i];
       const std::size_t number = number_of(solved, b, i, numbers);
-      const double f = rate * solved.solution.f[at(i)];
+      const double f = rate * solved.solution.f[i];
       if (!is_of<Contact>(block)) {
         // The row acts along one coordinate.
-        joints[number].force += solved.problem.rows[at(i)].d[0] * f;
+        joints[number].force += solved.problem.rows[i].d[0] * f;
         continue;
       }
       // Contact: normal and friction rows act as forces, torsion and rolling as moments.
       ContactDetail& contact = contacts[number];
       add(row.role == Contact::normal || is_friction(row) ? contact.force : contact.moment,
           f * direction_of(stepper, row));
-      if (row.role == Contact::normal) pushes = f > 0, has_friction = slides = false;
-      has_friction |= row.role != Contact::normal,
-          slides |= is_friction(row) && solved.solution.classes[at(i)] != RowClass::clamping;
-      const bool is_last = i + 1 == rows.last_row || solved.rows[at(i + 1)].role == Contact::normal;
+      if (row.role == Contact::normal) {
+        pushes = f > 0;
+        has_friction = slides = false;
+      }
+      has_friction |= row.role != Contact::normal;
+      slides |= is_friction(row) && solved.solution.classes[i] != RowClass::clamping;
+      const bool is_last = i + 1 == rows.last_row || solved.rows[i + 1].role == Contact::normal;
       if (is_last && pushes) contact.mode = slides || !has_friction ? "sliding" : "sticking";
     }
   }
@@ -170,7 +171,7 @@ std::vector<RowDetail> StepDetails::details_of(const Stepper& stepper, const Ste
   const RowSolution& s = solved.solution;
   for (std::size_t b = 0; b < solved.blocks.size(); ++b)
     for (int i = solved.problem.blocks[b].first_row; i < solved.problem.blocks[b].last_row; ++i) {
-      const StepIsland::Row& row = solved.rows[at(i)];
+      const StepIsland::Row& row = solved.rows[i];
       const bool is_of_contact = is_of<Contact>(solved.blocks[b]);
       out.push_back({.source = row_name(row),
                      .of = static_cast<int>(number_of(solved, b, i, numbers)),
@@ -178,10 +179,10 @@ std::vector<RowDetail> StepDetails::details_of(const Stepper& stepper, const Ste
                                       ? std::optional(vec3_array(direction_of(stepper, row)))
                                       : std::nullopt,
                      .law = is_of_contact ? name_of(row.law) : "",
-                     .mode = name_of(s.classes[at(i)]),
-                     .impulse = s.f[at(i)],
-                     .velocity = s.w[at(i)],
-                     .target = solved.problem.rows[at(i)].target,
+                     .mode = name_of(s.classes[i]),
+                     .impulse = s.f[i],
+                     .velocity = s.w[i],
+                     .target = solved.problem.rows[i].target,
                      .switch_distance = switch_distance(solved.problem, solved.sizes, s, i)});
     }
   return out;
@@ -193,14 +194,14 @@ StepDetails::StepDetails(const BoundScene& scene, const Stepper& stepper, int n_
   Numbers numbers;
   numbers.first_contact.resize(step.manifolds.size());
   for (int n = 0; n < n_islands; ++n) {
-    const StepIsland &island = step.islands[at(n)], *const corrections = step.corrections_of(n);
-    const Impacts& impacts = step.impacts[at(n)];
+    const StepIsland &island = step.islands[n], *const corrections = step.corrections_of(n);
+    const Impacts& impacts = step.impacts[n];
     add_parts(scene, stepper, impacts.all.rows.empty() ? island : impacts.all, island, numbers);
     add_forces(stepper, island, numbers);
     IslandDetail detail{details_of(stepper, island, numbers), {}, {}, {}};
     if (corrections) detail.way = details_of(stepper, *corrections, numbers);
     for (int i = 0; i < impacts.n; ++i) {
-      const Impact& met = impacts.each[at(i)];
+      const Impact& met = impacts.each[i];
       add_forces(stepper, met, numbers);
       detail.impacts.push_back({met.share,
                                 met.restored,

@@ -79,7 +79,7 @@ std::vector<BoundParameterKind> bound_parameter_kinds(const World& world) {
   const ParameterLayout& layout = world.parameters();
   std::vector<BoundParameterKind> out;
   for (int k = 0; k < n_parameter_kinds; ++k) {
-    const ParameterKind& kind = parameter_kinds[static_cast<std::size_t>(k)];
+    const ParameterKind& kind = parameter_kinds[k];
     const ParameterId id(k);
     out.push_back({.name = std::string(kind.name),
                    .owner = name_of(kind.owner),

@@ -47,9 +47,11 @@ RatesTuple twist_rates(const WitnessRate (&twist)[12]) {
                         std::get<2>(out).mutable_data(), std::get<3>(out).mutable_data()};
   for (int i = 0; i < 12; ++i) {
     to[0][i] = twist[i].distance;
-    for (int k = 0; k < 3; ++k)
-      to[1][12 * k + i] = twist[i].p_WA[k], to[2][12 * k + i] = twist[i].p_WB[k],
-                     to[3][12 * k + i] = twist[i].normal[k];
+    for (int k = 0; k < 3; ++k) {
+      to[1][12 * k + i] = twist[i].p_WA[k];
+      to[2][12 * k + i] = twist[i].p_WB[k];
+      to[3][12 * k + i] = twist[i].normal[k];
+    }
   }
   return out;
 }
@@ -59,10 +61,10 @@ RatesTuple twist_rates(const WitnessJacobian& J) {
     for (const int end = row + n_rows; row < end; ++row)
       for (int k = 0; k < 12; ++k) *to++ = J.row[row][WitnessJacobian::column(k)];
   };
-  fill(std::get<0>(out).mutable_data(), WitnessJacobian::distance, 1),
-      fill(std::get<1>(out).mutable_data(), WitnessJacobian::p_WA, 3);
-  fill(std::get<2>(out).mutable_data(), WitnessJacobian::p_WB, 3),
-      fill(std::get<3>(out).mutable_data(), WitnessJacobian::normal, 3);
+  fill(std::get<0>(out).mutable_data(), WitnessJacobian::distance, 1);
+  fill(std::get<1>(out).mutable_data(), WitnessJacobian::p_WA, 3);
+  fill(std::get<2>(out).mutable_data(), WitnessJacobian::p_WB, 3);
+  fill(std::get<3>(out).mutable_data(), WitnessJacobian::normal, 3);
   return out;
 }
 
@@ -78,10 +80,13 @@ SizeRates size_rates(const Shape& shape, const WitnessDerivatives& d, std::size_
     if (size.of.index() == 0) {
       rates = {next++};
     } else if (size.of.index() == 1) {
-      rates = {next, next + 1, next + 2}, of = {3}, next += 3;
+      rates = {next, next + 1, next + 2};
+      of = {3};
+      next += 3;
     } else {
       const std::size_t n = std::get<2>(size.of)(shape).size();
-      rates.resize(3 * n), of = {static_cast<py::ssize_t>(n), 3};
+      rates.resize(3 * n);
+      of = {static_cast<py::ssize_t>(n), 3};
       const LocalSurface& surface = side ? d.B : d.A;
       for (std::size_t i = 0; i < static_cast<std::size_t>(surface.n_corners); ++i)
         for (std::size_t k = 0; k < 3; ++k)

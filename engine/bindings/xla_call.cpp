@@ -74,7 +74,8 @@ std::string called(const CallFrame& frame) {
 Error* handle(CallFrame* frame) noexcept {
   if (frame->extension && frame->extension->type == metadata_extension) {
     Metadata& metadata = *reinterpret_cast<MetadataExtension*>(frame->extension)->metadata;
-    metadata.version.major = major_version, metadata.version.minor = minor_version;
+    metadata.version.major = major_version;
+    metadata.version.minor = minor_version;
     metadata.traits = 0;
     return nullptr;
   }
@@ -91,7 +92,8 @@ py::capsule xla_handler(const py::object& function, int major, int minor) {
     throw InputError(message("XLA's foreign function interface is of version ", major, ".", minor,
                              "; 0.x is known"));
   if (!look_up) look_up = new py::object(function);
-  *look_up = function, minor_version = minor;
+  *look_up = function;
+  minor_version = minor;
   return py::capsule(reinterpret_cast<void*>(&handle));
 }
 

@@ -42,17 +42,16 @@ double squared(const std::vector<double>& x) {
 
 // z = sum d_i f_i.
 void add_up(const RowProblem& problem, const double* f, std::vector<double>& z) {
-  make_zeros(z, at(problem.channels));
+  make_zeros(z, problem.channels);
   for (const RowBlock& block : problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i)
-      if (f[i] != 0)
-        add_scaled(f[i], problem.rows[at(i)].d, block.width, &z[at(block.first_channel)]);
+      if (f[i] != 0) add_scaled(f[i], problem.rows[i].d, block.width, &z[block.first_channel]);
 }
 
 }  // namespace
 
 double BoundedRows::part(int row) const {
-  return creeps(problem_->rows[at(row)]) ? part_of_friction : part_of_rows;
+  return creeps(problem_->rows[row]) ? part_of_friction : part_of_rows;
 }
 
 // Set compliances: `share` times those of the first pass, plus the rows' own.
@@ -65,21 +64,29 @@ void BoundedRows::set_share(double share) {
 }
 
 void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
-  problem_ = &problem, sizes_ = &sizes;
+  problem_ = &problem;
+  sizes_ = &sizes;
   const std::size_t m = problem.rows.size();
-  R_.resize(m), stiffness_.resize(m), own_R_.resize(m), first_R_.resize(m), df_.resize(m),
-      pushed_.resize(m), u_.resize(m), error_.resize(m);
+  R_.resize(m);
+  stiffness_.resize(m);
+  own_R_.resize(m);
+  first_R_.resize(m);
+  df_.resize(m);
+  pushed_.resize(m);
+  u_.resize(m);
+  error_.resize(m);
   for (const RowBlock& block : problem.blocks)
     for_each_alike(block, [&](const int* alike, int count) {
       double a = 0;
       for (int n = 0; n < count; ++n)
-        a += sizes.admittance[at(alike[n])] - problem.rows[at(alike[n])].compliance;
+        a += sizes.admittance[alike[n]] - problem.rows[alike[n]].compliance;
       for (int n = 0; n < count; ++n) {
         const std::size_t i = at(alike[n]);
         first_R_[i] = part(alike[n]) * (a / count);
       }
     });
-  passes_ = 1, set_share(shares_[0] = 1);
+  passes_ = 1;
+  set_share(shares_[0] = 1);
   has_own_F_ = !problem.L.empty();
   if (has_own_F_) own_F_.factor(problem.L, problem.channels, problem.blocks);
   look_at(problem);
@@ -89,17 +96,21 @@ void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
     for (int k = 0; k < F_->parts[b].count; ++k)
       shape_.reach(F_->places_of(b)[k], F_->places_of(b)[0]);
   shape_.finish();
-  by_channels_.clear(), first_by_channels_.clear();
+  by_channels_.clear();
+  first_by_channels_.clear();
   for (const RowBlock& block : problem.blocks) {
     first_by_channels_.push_back(by_channels_.size());
     for (int c = 0; c < block.width; ++c)
       for (int i = block.first_row; i < block.last_row; ++i)
-        by_channels_.push_back(problem.rows[at(i)].d[c]);
+        by_channels_.push_back(problem.rows[i].d[c]);
   }
-  make_zeros(f_, m), make_zeros(bound, m);
-  now_.pushes.assign(m, RowPush()), now_.factored = now_.pushes;
+  make_zeros(f_, m);
+  make_zeros(bound, m);
+  now_.pushes.assign(m, RowPush());
+  now_.factored = now_.pushes;
   now_.bounds_follow = now_.is_any_at_bound = bounds_follow_ = false;
-  given_ = nullptr, is_evaluated_ = is_factored_ = slides_ = is_held_ = false;
+  given_ = nullptr;
+  is_evaluated_ = is_factored_ = slides_ = is_held_ = false;
   iterations_ = 0;
 }
 
@@ -127,11 +138,11 @@ void BoundedRows::add_motion(const std::vector<double>& a, std::vector<double>& 
     const int count = F_->parts[b].count, rows = block.last_row - block.first_row;
     const int* const places = F_->places_of(b);
     double* const y = y_.data() + block.first_channel;
-    a_of_block_.resize(at(count));
-    for (int k = 0; k < count; ++k) a_of_block_[at(k)] = a[at(places[k])];
+    a_of_block_.resize(count);
+    for (int k = 0; k < count; ++k) a_of_block_[k] = a[places[k]];
     matrices.add_doubled(F_->values_of(b), count, block.width, a_of_block_.data(), y,
                          y_low_.data() + block.first_channel);
-    for (int c = 0; c < block.width; ++c) y[c] += y_low_[at(block.first_channel + c)];
+    for (int c = 0; c < block.width; ++c) y[c] += y_low_[block.first_channel + c];
     matrices.add_doubled(by_channels_.data() + first_by_channels_[b], block.width, rows, y,
                          w.data() + block.first_row, low.data() + block.first_row);
   }
@@ -142,8 +153,9 @@ void BoundedRows::velocities(const std::vector<double>& f, std::vector<double>& 
                              std::vector<double>& low) {
   add_up(*problem_, f.data(), z_);
   F_->gather(problem_->blocks, z_.data(), g_);
-  make_zeros(y_, at(problem_->channels));
-  make_zeros(w, f.size()), make_zeros(low, f.size());
+  make_zeros(y_, problem_->channels);
+  make_zeros(w, f.size());
+  make_zeros(low, f.size());
   add_motion(g_, w, low);
 }
 
@@ -154,7 +166,8 @@ void BoundedRows::evaluate() {
   add_up(problem, f_.data(), z_);
   F_->gather(problem.blocks, z_.data(), a_);
   y_ = problem.y_free;
-  w_.resize(f_.size()), make_zeros(low_, f_.size());
+  w_.resize(f_.size());
+  make_zeros(low_, f_.size());
   scale_ = sizes_->still;
   for (std::size_t i = 0; i < f_.size(); ++i) {
     w_[i] = -problem.rows[i].target;
@@ -169,14 +182,16 @@ void BoundedRows::evaluate() {
 // from the velocities. Return true if there is no factor, or its states differ.
 bool BoundedRows::set_pushes() {
   bool is_new = !is_factored_;
-  is_met_ = true, slides_ = false, slowest_ = std::numeric_limits<double>::infinity();
+  is_met_ = true;
+  slides_ = false;
+  slowest_ = std::numeric_limits<double>::infinity();
   for (const bool is_friction : {false, true})
     for_each_push([&](const RowBlock&, int i, int rows) {
-      const ConstraintRow& row = problem_->rows[at(i)];
+      const ConstraintRow& row = problem_->rows[i];
       if ((row.kind == RowKind::friction) != is_friction) return;
       if (is_friction && bounds_follow_)
         for (int k = i; k < i + rows; ++k)
-          bound[at(k)] = row.mu * std::max(f_[at(row.normal)] + pushed_[at(row.normal)], 0.0);
+          bound[k] = row.mu * std::max(f_[row.normal] + pushed_[row.normal], 0.0);
       set_push(i, rows, is_new);
     });
   return is_new;
@@ -188,39 +203,41 @@ void BoundedRows::set_push(int i, int rows, bool& is_new) {
   double asked[2], lacks[2];
   bool lacks_any = false;
   for (int k = 0; k < rows; ++k) {
-    double sum = w_[at(i + k)], rest = low_[at(i + k)];
-    if (given_) add_product(-own_R_[at(i + k)], given_[i + k], sum, rest);
-    u_[at(i + k)] = sum + rest;
-    add_product(R_[at(i + k)], f_[at(i + k)], sum, rest);
+    double sum = w_[i + k], rest = low_[i + k];
+    if (given_) add_product(-own_R_[i + k], given_[i + k], sum, rest);
+    u_[i + k] = sum + rest;
+    add_product(R_[i + k], f_[i + k], sum, rest);
     lacks[k] = sum + rest;
     lacks_any |= std::abs(lacks[k]) > slack;
   }
-  const bool can_move = stiffness_[at(i)] > 0;
+  const bool can_move = stiffness_[i] > 0;
   for (int k = 0; k < rows; ++k)
-    asked[k] = lacks_any && can_move ? -u_[at(i + k)] * stiffness_[at(i + k)] : f_[at(i + k)];
+    asked[k] = lacks_any && can_move ? -u_[i + k] * stiffness_[i + k] : f_[i + k];
   // Friction that leaves a bound following its normal by rounding alone stays there, for example
   // after other rows have brought it to rest.
-  if (bounds_follow_ && can_move && is_at_bound(problem_->rows[at(i)], now_.factored[at(i)])) {
+  if (bounds_follow_ && can_move && is_at_bound(problem_->rows[i], now_.factored[i])) {
     const double size = rows == 2 ? length(asked[0], asked[1]) : std::abs(asked[0]);
-    const double rounding_of_asked = slack * stiffness_[at(i)];
+    const double rounding_of_asked = slack * stiffness_[i];
     for (int k = 0; k < rows && size > 0; ++k) asked[k] *= 1 + rounding_of_asked / size;
   }
-  const RowPush& push = now_.pushes[at(i)] =
-      row_push(problem_->rows[at(i)], asked, stiffness_[at(i)], bound[at(i)]);
-  is_new = is_new || push.state != now_.factored[at(i)].state;
-  if (push.state == State::slides)
-    slides_ = true, slowest_ = std::min(slowest_, length(u_[at(i)], u_[at(i + 1)]));
+  const RowPush& push = now_.pushes[i] =
+      row_push(problem_->rows[i], asked, stiffness_[i], bound[i]);
+  is_new = is_new || push.state != now_.factored[i].state;
+  if (push.state == State::slides) {
+    slides_ = true;
+    slowest_ = std::min(slowest_, length(u_[i], u_[i + 1]));
+  }
   for (int k = 0; k < rows; ++k) {
-    pushed_[at(i + k)] =
-        push.state == State::linear ? -lacks[k] * push.gives[0] : push.f[k] - f_[at(i + k)];
-    is_met_ &= pushed_[at(i + k)] == 0;
+    pushed_[i + k] =
+        push.state == State::linear ? -lacks[k] * push.gives[0] : push.f[k] - f_[i + k];
+    is_met_ &= pushed_[i + k] == 0;
   }
 }
 
 double BoundedRows::drawn(const Linearized& here, int i) const {
-  const ConstraintRow& row = problem_->rows[at(i)];
-  if (!here.bounds_follow || !is_at_bound(row, here.factored[at(i)])) return 0;
-  return row.mu * here.factored[at(row.normal)].gives[0];
+  const ConstraintRow& row = problem_->rows[i];
+  if (!here.bounds_follow || !is_at_bound(row, here.factored[i])) return 0;
+  return row.mu * here.factored[row.normal].gives[0];
 }
 
 // Add F^T H F of a block to the rows and columns of its coordinates.
@@ -231,19 +248,19 @@ void BoundedRows::add_hessian(std::size_t b, Linearized& here) {
   double H[width][width] = {};
   bool any = false, is_symmetric = true;
   for (int i = block.first_row; i < block.last_row; ++i) {
-    const double *const gives = here.pushes[at(i)].gives, *const d = problem_->rows[at(i)].d;
-    const bool is_disc = problem_->rows[at(i)].is_disc;
+    const double *const gives = here.pushes[i].gives, *const d = problem_->rows[i].d;
+    const bool is_disc = problem_->rows[i].is_disc;
     const double by = drawn(here, i);
     if (gives[0] == 0 && gives[2] == 0 && by == 0) {
       i += is_disc;
       continue;
     }
     any = true;
-    const double* const e = problem_->rows[at(i + is_disc)].d;
+    const double* const e = problem_->rows[i + is_disc].d;
     if (by != 0) {  // effect of the normal on the bound
       is_symmetric = false;
-      const PushDirection along(here.pushes[at(i)]);
-      const double* const normal = problem_->rows[at(problem_->rows[at(i)].normal)].d;
+      const PushDirection along(here.pushes[i]);
+      const double* const normal = problem_->rows[problem_->rows[i].normal].d;
       for (int r = 0; r < width; ++r) {
         const double pushed = by * (along.x[0] * d[r] + (is_disc ? along.x[1] * e[r] : 0));
         for (int c = 0; c < width; ++c) H[r][c] += pushed * normal[c];
@@ -271,18 +288,18 @@ void BoundedRows::add_hessian(std::size_t b, Linearized& here) {
     for (int r = 0; r < width; ++r) {
       double sum = 0;
       for (int c = 0; c < width; ++c) sum += H[r][c] * F[k * width + c];
-      HF_[at(k * width + r)] = sum;
+      HF_[k * width + r] = sum;
     }
   const bool has_upper = !here.upper.empty();
   for (int i = 0; i < count; ++i) {
     const int first = shape_.first(places[i]);
     double* const row = shape_.row(here.factor.data(), places[i]) - first;
-    for (int k = 0; k <= i; ++k) row[places[k]] += dot(F + i * width, &HF_[at(k * width)], width);
+    for (int k = 0; k <= i; ++k) row[places[k]] += dot(F + i * width, &HF_[k * width], width);
     if (!has_upper) continue;
     double* const column = shape_.row(here.upper.data(), places[i]) - first;
     for (int k = 0; k < i; ++k)
-      column[places[k]] += is_symmetric ? dot(F + i * width, &HF_[at(k * width)], width)
-                                        : dot(F + k * width, &HF_[at(i * width)], width);
+      column[places[k]] += is_symmetric ? dot(F + i * width, &HF_[k * width], width)
+                                        : dot(F + k * width, &HF_[i * width], width);
   }
 }
 
@@ -293,11 +310,12 @@ bool BoundedRows::factor(Linearized& here) {
   here.is_any_at_bound = false;
   bool is_symmetric = true;
   for_each_push([&](const RowBlock&, int i, int) {
-    here.is_any_at_bound |= is_at_bound(problem.rows[at(i)], here.pushes[at(i)]);
+    here.is_any_at_bound |= is_at_bound(problem.rows[i], here.pushes[i]);
     is_symmetric &= drawn(here, i) == 0;
   });
   std::vector<double>& A = here.factor;
-  make_zeros(A, shape_.size()), make_zeros(here.upper, is_symmetric ? 0 : shape_.size());
+  make_zeros(A, shape_.size());
+  make_zeros(here.upper, is_symmetric ? 0 : shape_.size());
   for (int i = 0; i < shape_.rows(); ++i) shape_.row(A.data(), i)[i - shape_.first(i)] = 1;
   for (std::size_t b = 0; b < problem.blocks.size(); ++b)
     with_width(problem.blocks[b].width, [&](auto width) { add_hessian<width>(b, here); });
@@ -326,17 +344,17 @@ void BoundedRows::respond(const Linearized& here, const std::vector<double>& pus
   change.resize(pushed.size());
   for_each_push([&](const RowBlock&, int i, int rows) {
     double df[2] = {};
-    give(here.factored[at(i)], rows, &dw_[at(i)], df);
+    give(here.factored[i], rows, &dw_[i], df);
     if (const double by = drawn(here, i); by != 0) {  // its normal precedes it
-      const PushDirection along(here.factored[at(i)]);
-      const std::size_t normal = at(problem_->rows[at(i)].normal);
+      const PushDirection along(here.factored[i]);
+      const std::size_t normal = at(problem_->rows[i].normal);
       for (int k = 0; k < rows; ++k)
         if (is_transposed)
-          change[normal] -= by * along.x[k] * dw_[at(i + k)];
+          change[normal] -= by * along.x[k] * dw_[i + k];
         else
           df[k] += along.x[k] * (by * dw_[normal]);
     }
-    for (int k = 0; k < rows; ++k) change[at(i + k)] = pushed[at(i + k)] - df[k];
+    for (int k = 0; k < rows; ++k) change[i + k] = pushed[i + k] - df[k];
   });
 }
 
@@ -344,11 +362,11 @@ void BoundedRows::respond(const Linearized& here, const std::vector<double>& pus
 double BoundedRows::potential(const std::vector<double>& a, const std::vector<double>& u) const {
   double sum = 0.5 * squared(a);
   for_each_push([&](const RowBlock&, int i, int rows) {
-    if (!(stiffness_[at(i)] > 0)) return;
+    if (!(stiffness_[i] > 0)) return;
     double asked[2];
-    for (int k = 0; k < rows; ++k) asked[k] = -u[at(i + k)] * stiffness_[at(i + k)];
-    const RowPush push = row_push(problem_->rows[at(i)], asked, stiffness_[at(i)], bound[at(i)]);
-    sum += row_potential(push, asked, rows, R_[at(i)]);
+    for (int k = 0; k < rows; ++k) asked[k] = -u[i + k] * stiffness_[i + k];
+    const RowPush push = row_push(problem_->rows[i], asked, stiffness_[i], bound[i]);
+    sum += row_potential(push, asked, rows, R_[i]);
   });
   return sum;
 }
@@ -361,25 +379,28 @@ void BoundedRows::start_holding(const std::vector<RowPush>* before) {
   for (std::size_t i = 0; i < there_.size(); ++i) there_[i] -= problem_->rows[i].target;
   f_before_ = f_;
   for_each_push([&](const RowBlock&, int i, int rows) {
-    const ConstraintRow& row = problem_->rows[at(i)];
-    const double stiffness = stiffness_[at(i)];
+    const ConstraintRow& row = problem_->rows[i];
+    const double stiffness = stiffness_[i];
     bool holds = stiffness > 0;
     double pushes = 0;
     if (row.kind == RowKind::friction)
-      holds &= bound[at(i)] > 0;
+      holds &= bound[i] > 0;
     else if (before)
-      holds &= (*before)[at(i)].state == State::linear;
+      holds &= (*before)[i].state == State::linear;
     else if (row.kind == RowKind::unilateral)
-      holds &= there_[at(i)] < 0;
-    if (before && !holds && row.kind == RowKind::box) pushes = (*before)[at(i)].f[0];
-    RowPush& push = now_.pushes[at(i)] = RowPush();
-    if (holds) push.state = State::linear, push.gives[0] = push.gives[2] = stiffness;
-    for (int k = 0; k < rows; ++k)
-      pushed_[at(i + k)] = holds ? -there_[at(i + k)] * stiffness : pushes;
+      holds &= there_[i] < 0;
+    if (before && !holds && row.kind == RowKind::box) pushes = (*before)[i].f[0];
+    RowPush& push = now_.pushes[i] = RowPush();
+    if (holds) {
+      push.state = State::linear;
+      push.gives[0] = push.gives[2] = stiffness;
+    }
+    for (int k = 0; k < rows; ++k) pushed_[i + k] = holds ? -there_[i + k] * stiffness : pushes;
   });
   if (!factor()) return;
   respond(now_, pushed_, f_);
-  is_evaluated_ = false, is_held_ = true;
+  is_evaluated_ = false;
+  is_held_ = true;
 }
 
 // Compare the potential at the impulses of start_holding, which are evaluated, with that at the
@@ -403,22 +424,24 @@ double BoundedRows::search() {
   const double slope_at_start = -dot(g_.data(), da_.data(), F_->columns),
                curvature_of_a = squared(da_);
   double of_a = 0, size_of_a = 0;
-  for (std::size_t i = 0; i < a_.size(); ++i)
-    of_a += a_[i] * da_[i], size_of_a += std::abs(a_[i] * da_[i]);
+  for (std::size_t i = 0; i < a_.size(); ++i) {
+    of_a += a_[i] * da_[i];
+    size_of_a += std::abs(a_[i] * da_[i]);
+  }
   for (int n = 0; n < most_searches && slope_at_start < 0; ++n) {
     double slope = t * curvature_of_a + of_a, curvature = curvature_of_a, noise = size_of_a;
     for_each_push([&](const RowBlock&, int i, int rows) {
-      if (!(stiffness_[at(i)] > 0)) return;
+      if (!(stiffness_[i] > 0)) return;
       double asked[2], df[2];
-      for (int k = 0; k < rows; ++k)
-        asked[k] = -(u_[at(i + k)] + t * dw_[at(i + k)]) * stiffness_[at(i + k)];
-      const RowPush push = row_push(problem_->rows[at(i)], asked, stiffness_[at(i)], bound[at(i)]);
-      give(push, rows, &dw_[at(i)], df);
+      for (int k = 0; k < rows; ++k) asked[k] = -(u_[i + k] + t * dw_[i + k]) * stiffness_[i + k];
+      const RowPush push = row_push(problem_->rows[i], asked, stiffness_[i], bound[i]);
+      give(push, rows, &dw_[i], df);
       for (int k = 0; k < rows; ++k) {
-        const double by = push.f[k] * dw_[at(i + k)];
-        slope -= by, curvature += df[k] * dw_[at(i + k)];
-        noise += std::abs(by) + at_rest / rounding * scale_ * push.gives[k == 0 ? 0 : 2] *
-                                    std::abs(dw_[at(i + k)]);
+        const double by = push.f[k] * dw_[i + k];
+        slope -= by;
+        curvature += df[k] * dw_[i + k];
+        noise += std::abs(by) +
+                 at_rest / rounding * scale_ * push.gives[k == 0 ? 0 : 2] * std::abs(dw_[i + k]);
       }
     });
     if (std::abs(slope) <= searched * std::abs(slope_at_start) + rounding * noise) break;
@@ -458,13 +481,12 @@ void BoundedRows::let_give(double share) {
   R_before_ = R_;
   set_share(shares_[0] = share);
   for_each_push([&](const RowBlock&, int i, int rows) {
-    RowPush& push = now_.pushes[at(i)];
-    for (int k = i; k < i + rows; ++k) pushed_[at(k)] = 0;
-    if (push.state != State::linear || !(stiffness_[at(i)] > 0)) return;
-    push.gives[0] = stiffness_[at(i)];
-    if (rows == 2) push.gives[2] = stiffness_[at(i)];
-    for (int k = i; k < i + rows; ++k)
-      pushed_[at(k)] = (R_before_[at(k)] / R_[at(k)] - 1) * f_[at(k)];
+    RowPush& push = now_.pushes[i];
+    for (int k = i; k < i + rows; ++k) pushed_[k] = 0;
+    if (push.state != State::linear || !(stiffness_[i] > 0)) return;
+    push.gives[0] = stiffness_[i];
+    if (rows == 2) push.gives[2] = stiffness_[i];
+    for (int k = i; k < i + rows; ++k) pushed_[k] = (R_before_[k] / R_[k] - 1) * f_[k];
   });
   is_evaluated_ = false;
   if (!factor()) return;
@@ -484,7 +506,10 @@ bool BoundedRows::settle(const Ends& ends, int most_iterations) {
   for (int n = 0; n < most_iterations; ++n) {
     evaluate();
     bool is_new = set_pushes();
-    if (is_new && n == 0 && is_held && !is_nearer_held()) is_new = set_pushes(), step = 1;
+    if (is_new && n == 0 && is_held && !is_nearer_held()) {
+      is_new = set_pushes();
+      step = 1;
+    }
     // Stop if converged, or if only rounding still changes states.
     const bool is_last = step <= ends.step && !is_new &&
                          (!slides_ || (step * turned_ <= ends.left && unlearned <= ends.unlearned));
@@ -512,7 +537,10 @@ bool BoundedRows::settle(const Ends& ends, int most_iterations) {
       if (std::abs(t - 1) > 1e-3) step = 1;
       for (double& df : df_) df *= t;
     }
-    if (slides_) turned_ += step * scale_ / slowest_, unlearned *= std::min(turned_, 1.0);
+    if (slides_) {
+      turned_ += step * scale_ / slowest_;
+      unlearned *= std::min(turned_, 1.0);
+    }
     for (std::size_t i = 0; i < f_.size(); ++i) f_[i] += df_[i];
     is_evaluated_ = false;
   }
@@ -528,10 +556,14 @@ bool BoundedRows::begin_pass() {
     if (!gives_much || passes_ == most_passes) return false;
     share = std::max(less_in_each * shares_[passes_ - 1], least_given);
   }
-  from_[passes_ - 1] = f_, kept_[passes_ - 1] = now_;
+  from_[passes_ - 1] = f_;
+  kept_[passes_ - 1] = now_;
   given_ = from_[passes_ - 1].data();
   shares_[passes_] = share;
-  if (share != shares_[passes_ - 1]) set_share(share), is_factored_ = false;
+  if (share != shares_[passes_ - 1]) {
+    set_share(share);
+    is_factored_ = false;
+  }
   ++passes_;
   return true;
 }
@@ -544,12 +576,16 @@ void BoundedRows::let_bounds_follow(bool follow) {
 }
 
 bool BoundedRows::follow_normals() {
-  f_before_ = f_, bound_before_ = bound, pushes_before_ = now_.pushes;
+  f_before_ = f_;
+  bound_before_ = bound;
+  pushes_before_ = now_.pushes;
   let_bounds_follow(true);
   const bool is_found = settle(ends(shares_[0] > 1), most_following);
   bounds_follow_ = false;
   if (is_found) return true;
-  f_ = f_before_, bound = bound_before_, now_.pushes = pushes_before_;
+  f_ = f_before_;
+  bound = bound_before_;
+  now_.pushes = pushes_before_;
   is_evaluated_ = is_factored_ = false;
   return false;
 }
@@ -557,28 +593,28 @@ bool BoundedRows::follow_normals() {
 void BoundedRows::aim_at_normals(const std::vector<int>& holding, std::vector<double>& change) {
   // Let friction that sticks too much slide at its present impulse.
   for (const int i : holding) {
-    RowPush& push = now_.pushes[at(i)];
-    const bool is_disc = problem_->rows[at(i)].is_disc;
-    const double size = is_disc ? length(f_[at(i)], f_[at(i + 1)]) : std::abs(f_[at(i)]);
-    bound[at(i)] = size;
-    if (is_disc) bound[at(i + 1)] = size;
+    RowPush& push = now_.pushes[i];
+    const bool is_disc = problem_->rows[i].is_disc;
+    const double size = is_disc ? length(f_[i], f_[i + 1]) : std::abs(f_[i]);
+    bound[i] = size;
+    if (is_disc) bound[i + 1] = size;
     if (push.state != State::linear || !(size > 0)) continue;
     push = RowPush();
     if (is_disc)
-      push = sliding_push(&f_[at(i)], size, size, stiffness_[at(i)]);
+      push = sliding_push(&f_[i], size, size, stiffness_[i]);
     else
-      push.state = f_[at(i)] > 0 ? State::upper : State::lower;
+      push.state = f_[i] > 0 ? State::upper : State::lower;
   }
   // Distance of the bounds from mu f_n, and the response to it.
   make_zeros(pushed_, f_.size());
   bool any = false;
   for_each_push([&](const RowBlock&, int i, int rows) {
-    const ConstraintRow& row = problem_->rows[at(i)];
-    if (!is_at_bound(row, now_.pushes[at(i)])) return;
+    const ConstraintRow& row = problem_->rows[i];
+    if (!is_at_bound(row, now_.pushes[i])) return;
     any = true;
-    const PushDirection along(now_.pushes[at(i)]);
-    const double lack = row.mu * std::max(f_[at(row.normal)], 0.0) - bound[at(i)];
-    for (int k = 0; k < rows; ++k) pushed_[at(i + k)] = along.x[k] * lack;
+    const PushDirection along(now_.pushes[i]);
+    const double lack = row.mu * std::max(f_[row.normal], 0.0) - bound[i];
+    for (int k = 0; k < rows; ++k) pushed_[i + k] = along.x[k] * lack;
   });
   make_zeros(change, f_.size());
   if (!any) return;

@@ -54,7 +54,8 @@ class BoundedRows {
   void begin(const RowProblem& problem, const RowSizes& sizes);
   // Set the address of the same problem, which may have moved in memory.
   void look_at(const RowProblem& problem) {
-    problem_ = &problem, F_ = has_own_F_ ? &own_F_ : &problem.F;
+    problem_ = &problem;
+    F_ = has_own_F_ ? &own_F_ : &problem.F;
   }
   // Move to the impulses at which all likely rows are active: approaching unilateral rows, rows
   // between their bounds, and friction. The next minimization reverts the move unless it decreases
@@ -83,10 +84,10 @@ class BoundedRows {
 
   int iterations() const { return iterations_; }
   double scale() const { return scale_; }  // velocities at play, at the present impulses
-  double admittance(int row) const { return sizes_->admittance[at(row)]; }
+  double admittance(int row) const { return sizes_->admittance[row]; }
   const std::vector<double>& f() const { return f_; }  // rows
   // Push of a row, or of a disc by its first row.
-  const RowPush& push(int row) const { return now_.pushes[at(row)]; }
+  const RowPush& push(int row) const { return now_.pushes[row]; }
   const std::vector<RowPush>& pushes() const { return now_.pushes; }
   const std::vector<RowPush>& pushes_of_pass(int pass) const { return of_pass(pass).pushes; }
   double part(int row) const;
@@ -98,11 +99,11 @@ class BoundedRows {
     std::vector<int>& normals = alike_;
     normals.clear();
     for (int i = block.first_row; i < block.last_row; ++i) {
-      if (problem.rows[at(i)].kind == RowKind::unilateral) {
+      if (problem.rows[i].kind == RowKind::unilateral) {
         normals.push_back(i);
         continue;
       }
-      const int alike[] = {i, i + 1}, count = problem.rows[at(i)].is_disc ? 2 : 1;
+      const int alike[] = {i, i + 1}, count = problem.rows[i].is_disc ? 2 : 1;
       use(alike, count);
       i += count - 1;
     }
@@ -143,7 +144,7 @@ class BoundedRows {
   void for_each_push(const Use& use) const {
     for (const RowBlock& block : problem_->blocks)
       for (int i = block.first_row; i < block.last_row; ++i) {
-        const bool is_disc = problem_->rows[at(i)].is_disc;
+        const bool is_disc = problem_->rows[i].is_disc;
         use(block, i, is_disc ? 2 : 1);
         i += is_disc;
       }

@@ -22,9 +22,9 @@ bool BoundedRows::linearize(bool bounds_follow) {
     Linearized& here = pass == passes_ - 1 ? now_ : kept_[pass];
     bool is_stale = false;  // sliding directions have turned since
     for_each_push([&](const RowBlock&, int i, int) {
-      const RowPush& push = here.pushes[at(i)];
+      const RowPush& push = here.pushes[i];
       is_stale |= push.state == State::slides ||
-                  (bounds_follow != here.bounds_follow && is_at_bound(problem_->rows[at(i)], push));
+                  (bounds_follow != here.bounds_follow && is_at_bound(problem_->rows[i], push));
     });
     here.bounds_follow = bounds_follow;
     if (is_stale) {
@@ -44,21 +44,21 @@ void BoundedRows::solve_adjoint(const Linearized& here, const std::vector<double
   for (int round = 0; round <= refinements; ++round) {
     velocities(mu, u_, error_);
     for_each_push([&](const RowBlock&, int i, int rows) {
-      const RowPush& push = here.pushes[at(i)];
+      const RowPush& push = here.pushes[i];
       double left[2], df[2] = {};
       for (int k = 0; k < rows; ++k) {
-        double sum = u_[at(i + k)], rest = error_[at(i + k)];
-        if (push.state == State::linear) add_product(R_[at(i + k)], mu[at(i + k)], sum, rest);
-        add_exactly(-f_hat[at(i + k)], sum, rest);
+        double sum = u_[i + k], rest = error_[i + k];
+        if (push.state == State::linear) add_product(R_[i + k], mu[i + k], sum, rest);
+        add_exactly(-f_hat[i + k], sum, rest);
         left[k] = sum + rest;
       }
       give(push, rows, left, df);
       for (int k = 0; k < rows; ++k)
-        pushed_[at(i + k)] = -df[k] - (push.state == State::slides ? mu[at(i + k)] : 0);
+        pushed_[i + k] = -df[k] - (push.state == State::slides ? mu[i + k] : 0);
       if (const double by = drawn(here, i); by != 0) {
         const PushDirection along(push);
         for (int k = 0; k < rows; ++k)
-          pushed_[at(problem_->rows[at(i)].normal)] -= by * along.x[k] * left[k];
+          pushed_[problem_->rows[i].normal] -= by * along.x[k] * left[k];
       }
     });
     respond(here, pushed_, df_, true);
@@ -76,23 +76,23 @@ void BoundedRows::add_adjoint(const std::vector<double>& f_hat, Adjoint& adjoint
     velocities(mu_, u_, error_);
     const std::vector<double>& f = f_of_pass(pass);
     for_each_push([&](const RowBlock&, int i, int rows) {
-      const ConstraintRow& row = problem_->rows[at(i)];
-      const RowPush& push = here.pushes[at(i)];
-      const auto lambda = [&](int k) { return f_bar_[at(k)] - u_[at(k)]; };
+      const ConstraintRow& row = problem_->rows[i];
+      const RowPush& push = here.pushes[i];
+      const auto lambda = [&](int k) { return f_bar_[k] - u_[k]; };
       if (is_at_bound(row, push)) {
         const PushDirection along(push);
         for (int k = 0; k < rows && here.bounds_follow; ++k)
-          adjoint.friction_bar[at(i)] += f[at(row.normal)] * along.x[k] * lambda(i + k);
+          adjoint.friction_bar[i] += f[row.normal] * along.x[k] * lambda(i + k);
       } else if (push.state == State::upper || push.state == State::lower) {
-        adjoint.bound_bar[at(i)] += PushDirection(push).x[0] * lambda(i);
+        adjoint.bound_bar[i] += PushDirection(push).x[0] * lambda(i);
       }
       const bool is_linear = push.state == State::linear;
       for (int k = i; k < i + rows; ++k) {
-        const double mu = mu_[at(k)], own = is_linear ? f[at(k)] : 0,
-                     given = pass > 0 ? from_[pass - 1][at(k)] : 0;
-        adjoint.mu[pass][at(k)] += mu;
-        adjoint.compliance_bar[at(k)] -= own * mu;
-        adjoint.own_bar[at(k)] -= shares_[pass] * (own - given) * mu;
+        const double mu = mu_[k], own = is_linear ? f[k] : 0,
+                     given = pass > 0 ? from_[pass - 1][k] : 0;
+        adjoint.mu[pass][k] += mu;
+        adjoint.compliance_bar[k] -= own * mu;
+        adjoint.own_bar[k] -= shares_[pass] * (own - given) * mu;
       }
     });
     for (std::size_t i = 0; i < mu_.size(); ++i) f_bar_[i] = own_R_[i] * mu_[i];

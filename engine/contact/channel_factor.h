@@ -26,7 +26,12 @@ struct ChannelFactor {
   std::vector<int> places;     // of each part: its columns, ascending
   std::vector<double> values;  // of each part
 
-  void clear() { columns = 0, parts.clear(), places.clear(), values.clear(); }
+  void clear() {
+    columns = 0;
+    parts.clear();
+    places.clear();
+    values.clear();
+  }
   const int* places_of(std::size_t block) const { return places.data() + parts[block].first; }
   const double* values_of(std::size_t block) const {
     return values.data() + parts[block].first_value;

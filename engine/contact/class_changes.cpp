@@ -21,10 +21,10 @@ double impulse_slack(const RowSolution& s) {
 }
 
 RowClass class_by(const RowProblem& problem, int i, const RowSolution& s, double slack_w) {
-  const ConstraintRow& row = problem.rows[at(i)];
-  const double f = s.f[at(i)], w = s.w[at(i)];
+  const ConstraintRow& row = problem.rows[i];
+  const double f = s.f[i], w = s.w[i];
   const RowBounds bounds = row_bounds(problem, i, s.f.data());
-  switch (s.classes[at(i)]) {
+  switch (s.classes[i]) {
     case RowClass::clamping:
       if (f > bounds.upper) return RowClass::upper;
       if (f < bounds.lower)
@@ -39,7 +39,7 @@ RowClass class_by(const RowProblem& problem, int i, const RowSolution& s, double
   }
   if (row.kind == RowKind::unilateral)
     return w < -slack_w ? RowClass::clamping : RowClass::separating;
-  if (row.kind == RowKind::friction && s.classes[at(row.normal)] != RowClass::clamping)
+  if (row.kind == RowKind::friction && s.classes[row.normal] != RowClass::clamping)
     return RowClass::separating;
   return RowClass::clamping;  // free to push
 }
@@ -47,11 +47,12 @@ RowClass class_by(const RowProblem& problem, int i, const RowSolution& s, double
 void ClassChanges::apply(int changed, int last, const std::vector<RowClass>& before,
                          std::vector<RowClass>& classes) {
   if (changed < fewest_) {
-    fewest_ = changed, left_ = patience;
+    fewest_ = changed;
+    left_ = patience;
   } else if (--left_ < 0) {
-    const RowClass own = classes[at(last)];
+    const RowClass own = classes[last];
     classes = before;
-    classes[at(last)] = own;
+    classes[last] = own;
   }
 }
 

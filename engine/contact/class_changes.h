@@ -15,7 +15,7 @@ RowClass class_by(const RowProblem& problem, int i, const RowSolution& solution,
 
 // Return the mode of friction that slides against its velocity, as its normal becomes active.
 inline RowClass sliding_class(const RowSolution& solution, int i) {
-  return solution.w[static_cast<std::size_t>(i)] > 0 ? RowClass::lower : RowClass::upper;
+  return solution.w[i] > 0 ? RowClass::lower : RowClass::upper;
 }
 
 // Choice of the rows that change mode: all violated rows at once. If their number does not decrease
@@ -25,7 +25,10 @@ class ClassChanges {
  public:
   explicit ClassChanges(const RowProblem& problem) : problem_(problem) { begin(); }
 
-  void begin() { fewest_ = problem_.size() + 1, left_ = patience; }
+  void begin() {
+    fewest_ = problem_.size() + 1;
+    left_ = patience;
+  }
 
   // Revise the changes from `before` to `classes`. changed: their number; last: the last row
   // that changed.

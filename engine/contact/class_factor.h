@@ -83,7 +83,7 @@ class ClassFactor {
 
   const RowBasis& basis() const { return basis_; }
   const std::vector<double>& impulses() const { return b_; }  // of the basis; requires solve
-  RowClass row_class(int i) const { return classes_[static_cast<std::size_t>(i)]; }
+  RowClass row_class(int i) const { return classes_[i]; }
 
  private:
   void assemble(const RowProblem& problem);

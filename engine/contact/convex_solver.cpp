@@ -48,11 +48,11 @@ double ConvexSolver::bounds_lack(const RowProblem& problem) {
   double off = 0, most = 0;
   const std::vector<double>& f = rows_.f();
   rows_.for_each_push([&](const RowBlock&, int i, int rows) {
-    const ConstraintRow& row = problem.rows[at(i)];
+    const ConstraintRow& row = problem.rows[i];
     if (row.kind != RowKind::friction) return;
-    const double asked = row.mu * std::max(f[at(row.normal)], 0.0), bound = rows_.bound[at(i)];
+    const double asked = row.mu * std::max(f[row.normal], 0.0), bound = rows_.bound[i];
     most = std::max(most, asked);
-    const double held = rows == 2 ? length(f[at(i)], f[at(i + 1)]) : std::abs(f[at(i)]);
+    const double held = rows == 2 ? length(f[i], f[i + 1]) : std::abs(f[i]);
     const double slack = rounding_of_bounds * rows_.scale() / rows_.admittance(i);
     const auto lacks = [&](double lack) {
       if (std::abs(lack) > slack) off = std::max(off, std::abs(lack));
@@ -62,8 +62,10 @@ double ConvexSolver::bounds_lack(const RowProblem& problem) {
       lacks(asked);
     else if (is_at_bound(row, rows_.push(i)))
       lacks(asked - bound);
-    else if (held > asked + slack)
-      overheld_.push_back(i), lacks(held - asked);
+    else if (held > asked + slack) {
+      overheld_.push_back(i);
+      lacks(held - asked);
+    }
   });
   return most > 0 ? off / most : off > 0 ? 1 : 0;
 }
@@ -74,11 +76,11 @@ void ConvexSolver::aim(const RowProblem& problem) {
   rows_.aim_at_normals(overheld_, change_);
   base_ = aim_ = rows_.bound;
   rows_.for_each_push([&](const RowBlock&, int i, int rows) {
-    const ConstraintRow& row = problem.rows[at(i)];
+    const ConstraintRow& row = problem.rows[i];
     if (row.kind != RowKind::friction) return;
-    double normal = rows_.f()[at(row.normal)];
-    if (is_at_bound(row, rows_.push(i))) normal += change_[at(row.normal)];
-    for (int k = i; k < i + rows; ++k) aim_[at(k)] = row.mu * std::max(normal, 0.0);
+    double normal = rows_.f()[row.normal];
+    if (is_at_bound(row, rows_.push(i))) normal += change_[row.normal];
+    for (int k = i; k < i + rows; ++k) aim_[k] = row.mu * std::max(normal, 0.0);
   });
 }
 
@@ -97,9 +99,10 @@ bool ConvexSolver::solve_holding(const RowProblem& problem) {
     bool is_open = false;  // friction of contacts that do not push is released
     for (std::size_t i = 0; i < problem.rows.size(); ++i) {
       const ConstraintRow& row = problem.rows[i];
-      if (row.kind != RowKind::friction || !(rows_.bound[i] > 0) || rows_.f()[at(row.normal)] > 0)
+      if (row.kind != RowKind::friction || !(rows_.bound[i] > 0) || rows_.f()[row.normal] > 0)
         continue;
-      rows_.bound[i] = 0, is_open = true;
+      rows_.bound[i] = 0;
+      is_open = true;
     }
     if (!is_open) return bounds_lack(problem) <= 0;
   }
@@ -145,12 +148,16 @@ bool ConvexSolver::agree(const RowProblem& problem, int most_problems, double& o
       if (rows_.follow_normals()) return off = 0, true;
       near = nearer * own;
     }
-    if (own < off) off = own, best_ = rows_.bound;
+    if (own < off) {
+      off = own;
+      best_ = rows_.bound;
+    }
 
     // Next: compute a new target, or take a shorter step.
     if (own <= (1 - least_gain * share) * off_base || share < least_share) {
       aim(problem);
-      share = 1, off_base = own;
+      share = 1;
+      off_base = own;
     } else {
       share *= shorter;
     }
@@ -207,10 +214,10 @@ SolverReport ConvexSolver::solve(const RowProblem& problem, RowSolution& s, RowS
   rows_.for_each_push([&](const RowBlock&, int i, int rows) {
     static constexpr RowClass classes[] = {RowClass::separating, RowClass::clamping,
                                            RowClass::lower, RowClass::upper, RowClass::upper};
-    s.classes[at(i)] = classes[static_cast<int>(rows_.push(i).state)];
+    s.classes[i] = classes[static_cast<int>(rows_.push(i).state)];
     if (rows == 2)
-      s.classes[at(i + 1)] =
-          s.classes[at(i)] == RowClass::clamping ? RowClass::clamping : RowClass::separating;
+      s.classes[i + 1] =
+          s.classes[i] == RowClass::clamping ? RowClass::clamping : RowClass::separating;
   });
   // Compute the residual and the status.
   report.residual = row_residual(problem, sizes, s);
@@ -241,14 +248,14 @@ void ConvexSolver::add_vjp(const RowProblem& problem, const RowSolution&, const 
   f_hat_.assign(f_bar, f_bar + problem.size());
   for (const RowBlock& block : problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i)
-      f_hat_[at(i)] += dot(problem.rows[at(i)].d, z_bar + block.first_channel, block.width);
+      f_hat_[i] += dot(problem.rows[i].d, z_bar + block.first_channel, block.width);
   adjoint_.set_zero(problem.rows.size());
   rows_.add_adjoint(f_hat_, adjoint_);
   for (std::size_t i = 0; i < problem.rows.size(); ++i) g.mu[i] += adjoint_.friction_bar[i];
   rows_.for_each_push([&](const RowBlock&, int i, int) {
-    if (problem.rows[at(i)].kind != RowKind::box) return;
-    if (rows_.push(i).state == State::upper) g.upper[at(i)] += adjoint_.bound_bar[at(i)];
-    if (rows_.push(i).state == State::lower) g.lower[at(i)] -= adjoint_.bound_bar[at(i)];
+    if (problem.rows[i].kind != RowKind::box) return;
+    if (rows_.push(i).state == State::upper) g.upper[i] += adjoint_.bound_bar[i];
+    if (rows_.push(i).state == State::lower) g.lower[i] -= adjoint_.bound_bar[i];
   });
   add_to(problem, z_bar, g);
 }
@@ -262,17 +269,17 @@ void ConvexSolver::add_to(const RowProblem& problem, const double* z_bar, RowGra
     rows_.for_each_alike(block, [&](const int* alike, int count) {
       double by = 0;
       for (int n = 0; n < count; ++n) {
-        g.compliance[at(alike[n])] += adjoint_.compliance_bar[at(alike[n])];
-        by += adjoint_.own_bar[at(alike[n])];
+        g.compliance[alike[n]] += adjoint_.compliance_bar[alike[n]];
+        by += adjoint_.own_bar[alike[n]];
       }
       by *= rows_.part(alike[0]) / count;
       for (int n = 0; n < count && by != 0; ++n) {
-        const double* const d = problem.rows[at(alike[n])].d;
+        const double* const d = problem.rows[alike[n]].d;
         for (int c = 0; c < block.width; ++c) {
           const int place = (block.first_channel + c) * k + block.first_channel;
           for (int e = 0; e < block.width; ++e) {
-            g.L[at(place + e)] += by * d[c] * d[e];
-            g.d[at(alike[n] * most_block_channels + c)] += 2 * by * problem.L[at(place + e)] * d[e];
+            g.L[place + e] += by * d[c] * d[e];
+            g.d[alike[n] * most_block_channels + c] += 2 * by * problem.L[place + e] * d[e];
           }
         }
       }
@@ -284,24 +291,23 @@ void ConvexSolver::add_to(const RowProblem& problem, const double* z_bar, RowGra
     for (std::vector<double>* each : {&y_bar_, &z_, &moved_}) make_zeros(*each, at(k));
     for (const RowBlock& block : problem.blocks)
       for (int i = block.first_row; i < block.last_row; ++i) {
-        add_scaled(-mu[at(i)], problem.rows[at(i)].d, block.width,
-                   &y_bar_[at(block.first_channel)]);
-        add_scaled(f[at(i)], problem.rows[at(i)].d, block.width, &z_[at(block.first_channel)]);
+        add_scaled(-mu[i], problem.rows[i].d, block.width, &y_bar_[block.first_channel]);
+        add_scaled(f[i], problem.rows[i].d, block.width, &z_[block.first_channel]);
       }
     Ly_ = problem.y_free;
     for (int c = 0; c < k; ++c) {
-      add_scaled(z_[at(c)], &problem.L[at(c * k)], k, Ly_.data());
-      g.y_free[at(c)] += y_bar_[at(c)];
-      for (int e = 0; e < k; ++e) g.L[at(c * k + e)] += y_bar_[at(c)] * z_[at(e)];
-      add_scaled(y_bar_[at(c)], &problem.L[at(c * k)], k, moved_.data());
+      add_scaled(z_[c], &problem.L[c * k], k, Ly_.data());
+      g.y_free[c] += y_bar_[c];
+      for (int e = 0; e < k; ++e) g.L[c * k + e] += y_bar_[c] * z_[e];
+      add_scaled(y_bar_[c], &problem.L[c * k], k, moved_.data());
     }
     for (const RowBlock& block : problem.blocks)
       for (int i = block.first_row; i < block.last_row; ++i) {
-        g.target[at(i)] += mu[at(i)];
+        g.target[i] += mu[i];
         for (int c = 0; c < block.width; ++c) {
           const std::size_t channel = at(block.first_channel + c);
           const double pushed_bar = moved_[channel] + (is_last ? z_bar[channel] : 0);
-          g.d[at(i * most_block_channels + c)] += f[at(i)] * pushed_bar - mu[at(i)] * Ly_[channel];
+          g.d[i * most_block_channels + c] += f[i] * pushed_bar - mu[i] * Ly_[channel];
         }
       }
   }

@@ -36,8 +36,7 @@ bool Dantzig::violated(const RowProblem& problem, int i, const RowSolution& s) c
     case RowKind::unilateral:
       return w < -tolerance_;
     case RowKind::friction:
-      return row.mu > 0 && s.classes[static_cast<std::size_t>(row.normal)] == RowClass::clamping &&
-             std::abs(w) > tolerance_;
+      return row.mu > 0 && s.classes[row.normal] == RowClass::clamping && std::abs(w) > tolerance_;
     case RowKind::box:
       return (w < -tolerance_ && row.upper > 0) || (w > tolerance_ && row.lower < 0) ||
              row.lower > 0 || row.upper < 0;
@@ -52,93 +51,96 @@ bool Dantzig::violated(const RowProblem& problem, int i, const RowSolution& s) c
 bool Dantzig::directions(const RowProblem& problem, int i, double sign, const RowSolution& s) {
   const int k = problem.channels, m = problem.size(), n = static_cast<int>(clamping_.size());
   const auto at = [](int j) { return static_cast<std::size_t>(j); };
-  make_zeros(columns_, at((n + 1) * k)), make_zeros(pushed_, at((n + 1) * k));
-  S_.resize(at(n * n)), make_zeros(df_, at(m));
+  make_zeros(columns_, at((n + 1) * k));
+  make_zeros(pushed_, at((n + 1) * k));
+  S_.resize(at(n * n));
+  make_zeros(df_, m);
 
   // Column of each active row and of the driven row, with the friction that follows it.
-  column_of_.assign(at(m), -1);
-  for (int c = 0; c < n; ++c) column_of_[at(clamping_[at(c)])] = c;
-  column_of_[at(i)] = n;
+  column_of_.assign(m, -1);
+  for (int c = 0; c < n; ++c) column_of_[clamping_[c]] = c;
+  column_of_[i] = n;
   for (const RowBlock& block : problem.blocks) {
     for (int j = block.first_row; j < block.last_row; ++j) {
-      const ConstraintRow& row = problem.rows[at(j)];
-      const bool follows = row.kind == RowKind::friction && j != i && at_bound(s.classes[at(j)]);
-      const int c = column_of_[at(follows ? row.normal : j)];
+      const ConstraintRow& row = problem.rows[j];
+      const bool follows = row.kind == RowKind::friction && j != i && at_bound(s.classes[j]);
+      const int c = column_of_[follows ? row.normal : j];
       if (c < 0) continue;
-      const double factor = follows ? bound_sign(s.classes[at(j)]) * row.mu : 1.0;
+      const double factor = follows ? bound_sign(s.classes[j]) * row.mu : 1.0;
       for (int e = 0; e < block.width; ++e)
-        columns_[at(c * k + block.first_channel + e)] += factor * row.d[e];
+        columns_[c * k + block.first_channel + e] += factor * row.d[e];
     }
   }
   for (int c = 0; c <= n; ++c) {
     const double* column = columns_.data() + static_cast<std::ptrdiff_t>(c) * k;
     for (int r = 0; r < k; ++r) {
       double sum = 0;
-      for (int e = 0; e < k; ++e) sum += problem.L[at(r * k + e)] * column[e];
-      pushed_[at(c * k + r)] = sum;
+      for (int e = 0; e < k; ++e) sum += problem.L[r * k + e] * column[e];
+      pushed_[c * k + r] = sum;
     }
   }
   // Solve for impulses at which the velocities of active rows do not change.
-  make_zeros(dw_, at(std::max(m, n)));
+  make_zeros(dw_, std::max(m, n));
   int a = 0;
   for (const RowBlock& block : problem.blocks) {
     for (int j = block.first_row; j < block.last_row; ++j) {
-      const ConstraintRow& row = problem.rows[at(j)];
-      if (j == i || s.classes[at(j)] != RowClass::clamping) continue;
+      const ConstraintRow& row = problem.rows[j];
+      if (j == i || s.classes[j] != RowClass::clamping) continue;
       for (int c = 0; c <= n; ++c) {
         double sum = 0;
         for (int e = 0; e < block.width; ++e)
-          sum += row.d[e] * pushed_[at(c * k + block.first_channel + e)];
+          sum += row.d[e] * pushed_[c * k + block.first_channel + e];
         if (c == n)
-          dw_[at(a)] = -sign * sum;
+          dw_[a] = -sign * sum;
         else
-          S_[at(a * n + c)] = sum + (clamping_[at(c)] == j ? row.compliance : 0.0);
+          S_[a * n + c] = sum + (clamping_[c] == j ? row.compliance : 0.0);
       }
       ++a;
     }
   }
   // Factor and solve.
-  lu_pivots_.resize(at(n)), row_sizes_.resize(at(n));
+  lu_pivots_.resize(n);
+  row_sizes_.resize(n);
   if (!(lu_factor(S_.data(), n, lu_pivots_.data(), row_sizes_.data()) > pivot_tolerance))
     return false;
   lu_solve(S_.data(), n, lu_pivots_.data(), dw_.data());
 
   // Rates of the impulses and of the channels' velocities.
-  make_zeros(dy_, at(k)), make_zeros(dy_size_, at(k));
+  make_zeros(dy_, k);
+  make_zeros(dy_size_, k);
   for (int c = 0; c <= n; ++c) {
-    const double rate = c == n ? sign : dw_[at(c)];
-    df_[at(c == n ? i : clamping_[at(c)])] = rate;
+    const double rate = c == n ? sign : dw_[c];
+    df_[c == n ? i : clamping_[c]] = rate;
     for (int r = 0; r < k; ++r) {
-      dy_[at(r)] += rate * pushed_[at(c * k + r)];
-      dy_size_[at(r)] += std::abs(rate * pushed_[at(c * k + r)]);
+      dy_[r] += rate * pushed_[c * k + r];
+      dy_size_[r] += std::abs(rate * pushed_[c * k + r]);
     }
   }
   for (int j = 0; j < m; ++j) {
-    const ConstraintRow& row = problem.rows[at(j)];
-    if (row.kind == RowKind::friction && j != i && at_bound(s.classes[at(j)]))
-      df_[at(j)] = bound_sign(s.classes[at(j)]) * row.mu * df_[at(row.normal)];
+    const ConstraintRow& row = problem.rows[j];
+    if (row.kind == RowKind::friction && j != i && at_bound(s.classes[j]))
+      df_[j] = bound_sign(s.classes[j]) * row.mu * df_[row.normal];
   }
   for (const RowBlock& block : problem.blocks) {
     for (int j = block.first_row; j < block.last_row; ++j) {
-      const ConstraintRow& row = problem.rows[at(j)];
-      double sum = row.compliance * df_[at(j)], size = std::abs(sum);
+      const ConstraintRow& row = problem.rows[j];
+      double sum = row.compliance * df_[j], size = std::abs(sum);
       for (int e = 0; e < block.width; ++e) {
-        sum += row.d[e] * dy_[at(block.first_channel + e)];
-        size += std::abs(row.d[e]) * dy_size_[at(block.first_channel + e)];
+        sum += row.d[e] * dy_[block.first_channel + e];
+        size += std::abs(row.d[e]) * dy_size_[block.first_channel + e];
       }
       // a row that active rows imply does not move.
-      dw_[at(j)] = std::abs(sum) > still_rate * size ? sum : 0.0;
+      dw_[j] = std::abs(sum) > still_rate * size ? sum : 0.0;
     }
   }
   return true;
 }
 
 Dantzig::Drive Dantzig::drive(const RowProblem& problem, int i, RowSolution& s) {
-  const auto at = [](int j) { return static_cast<std::size_t>(j); };
   const int m = problem.size(), limit = 5 * m + 20;
   const auto friction_of = [&](int n, auto&& f) {
     for (int j = n + 1; j < m; ++j) {
-      if (problem.rows[at(j)].kind == RowKind::friction && problem.rows[at(j)].normal == n) f(j);
+      if (problem.rows[j].kind == RowKind::friction && problem.rows[j].normal == n) f(j);
     }
   };
   const auto leave = [&](int j) {
@@ -148,28 +150,27 @@ Dantzig::Drive Dantzig::drive(const RowProblem& problem, int i, RowSolution& s) 
   // separates vanishes.
   const auto wake_friction = [&](int n) {
     friction_of(n, [&](int j) {
-      if (in_[at(j)] && j != i)
-        s.classes[at(j)] = s.w[at(j)] < 0 ? RowClass::upper : RowClass::lower;
+      if (in_[j] && j != i) s.classes[j] = s.w[j] < 0 ? RowClass::upper : RowClass::lower;
     });
   };
   const auto rest_friction = [&](int n) {
     friction_of(n, [&](int j) {
-      if (s.classes[at(j)] == RowClass::clamping && j != i) leave(j);
-      s.classes[at(j)] = RowClass::separating;
-      s.f[at(j)] = 0;
+      if (s.classes[j] == RowClass::clamping && j != i) leave(j);
+      s.classes[j] = RowClass::separating;
+      s.f[j] = 0;
     });
   };
 
-  const ConstraintRow& driven = problem.rows[at(i)];
-  s.classes[at(i)] = RowClass::separating;  // neither active nor at a bound while it is driven
+  const ConstraintRow& driven = problem.rows[i];
+  s.classes[i] = RowClass::separating;  // neither active nor at a bound while it is driven
   if (driven.kind == RowKind::box && (driven.lower > 0 || driven.upper < 0)) {
-    s.f[at(i)] = driven.lower > 0 ? driven.lower : driven.upper;
+    s.f[i] = driven.lower > 0 ? driven.lower : driven.upper;
     apply_impulses(problem, s);
   }
   if (driven.kind == RowKind::unilateral) wake_friction(i);
   for (;;) {
-    const double w = s.w[at(i)];
-    if (std::abs(w) <= tolerance_ && driven.kind != RowKind::equality && s.f[at(i)] == 0) {
+    const double w = s.w[i];
+    if (std::abs(w) <= tolerance_ && driven.kind != RowKind::equality && s.f[i] == 0) {
       if (driven.kind == RowKind::unilateral) rest_friction(i);
       return Drive::done;
     }
@@ -183,52 +184,55 @@ Dantzig::Drive Dantzig::drive(const RowProblem& problem, int i, RowSolution& s) 
     RowClass to = RowClass::clamping;
     const auto event = [&](int j, double after, RowClass becomes) {
       after = std::max(after, 0.0);
-      if (after < step || (after == step && j == i)) step = after, who = j, to = becomes;
+      if (after < step || (after == step && j == i)) {
+        step = after;
+        who = j;
+        to = becomes;
+      }
     };
-    const double own = dw_[at(i)] * sign;
+    const double own = dw_[i] * sign;
     if (own > 0) event(i, std::abs(w) / own, RowClass::clamping);
     for (int j = 0; j < m; ++j) {
-      if (!in_[at(j)] && j != i) continue;
-      const ConstraintRow& row = problem.rows[at(j)];
-      const RowClass c = s.classes[at(j)];
+      if (!in_[j] && j != i) continue;
+      const ConstraintRow& row = problem.rows[j];
+      const RowClass c = s.classes[j];
       if (j == i || c == RowClass::clamping) {  // to a bound
         const RowBounds bounds = row_bounds(problem, j, s.f.data());
-        const double grows = row.kind == RowKind::friction ? row.mu * df_[at(row.normal)] : 0;
-        if (df_[at(j)] > grows)
-          event(j, (bounds.upper - s.f[at(j)]) / (df_[at(j)] - grows), RowClass::upper);
-        if (df_[at(j)] < -grows)
-          event(j, (s.f[at(j)] - bounds.lower) / (-grows - df_[at(j)]),
+        const double grows = row.kind == RowKind::friction ? row.mu * df_[row.normal] : 0;
+        if (df_[j] > grows) event(j, (bounds.upper - s.f[j]) / (df_[j] - grows), RowClass::upper);
+        if (df_[j] < -grows)
+          event(j, (s.f[j] - bounds.lower) / (-grows - df_[j]),
                 row.kind == RowKind::unilateral ? RowClass::separating : RowClass::lower);
       } else if (c == RowClass::separating) {
-        if (row.kind == RowKind::unilateral && dw_[at(j)] < 0)
-          event(j, s.w[at(j)] / -dw_[at(j)], RowClass::clamping);
-      } else if (bound_sign(c) * dw_[at(j)] > 0) {
-        event(j, -s.w[at(j)] / dw_[at(j)], RowClass::clamping);
+        if (row.kind == RowKind::unilateral && dw_[j] < 0)
+          event(j, s.w[j] / -dw_[j], RowClass::clamping);
+      } else if (bound_sign(c) * dw_[j] > 0) {
+        event(j, -s.w[j] / dw_[j], RowClass::clamping);
       }
     }
     if (!(step < inf)) return Drive::unbounded;
 
     // Move to the event and change the mode.
-    for (int j = 0; j < m; ++j) s.f[at(j)] += step * df_[at(j)];
-    const bool left = who != i && s.classes[at(who)] == RowClass::clamping;
+    for (int j = 0; j < m; ++j) s.f[j] += step * df_[j];
+    const bool left = who != i && s.classes[who] == RowClass::clamping;
     if (left) leave(who);
-    s.classes[at(who)] = to;
+    s.classes[who] = to;
     if (to == RowClass::clamping) {
       clamping_.push_back(who);
       std::sort(clamping_.begin(), clamping_.end());
-    } else if (problem.rows[at(who)].kind == RowKind::unilateral) {
-      s.f[at(who)] = 0;
+    } else if (problem.rows[who].kind == RowKind::unilateral) {
+      s.f[who] = 0;
       rest_friction(who);
     } else {
       const RowBounds bounds = row_bounds(problem, who, s.f.data());
-      s.f[at(who)] = to == RowClass::upper ? bounds.upper : bounds.lower;
+      s.f[who] = to == RowClass::upper ? bounds.upper : bounds.lower;
     }
     apply_impulses(problem, s);
-    if (to == RowClass::clamping && who != i && problem.rows[at(who)].kind == RowKind::unilateral)
+    if (to == RowClass::clamping && who != i && problem.rows[who].kind == RowKind::unilateral)
       wake_friction(who);
     if (who == i) return Drive::done;
-    if (driven.kind == RowKind::friction && s.classes[at(driven.normal)] != RowClass::clamping) {
-      s.f[at(i)] = 0;
+    if (driven.kind == RowKind::friction && s.classes[driven.normal] != RowClass::clamping) {
+      s.f[i] = 0;
       apply_impulses(problem, s);
       return Drive::done;
     }
@@ -236,12 +240,11 @@ Dantzig::Drive Dantzig::drive(const RowProblem& problem, int i, RowSolution& s) 
 }
 
 Dantzig::Outcome Dantzig::solve(const RowProblem& problem, RowSolution& s) {
-  const auto at = [](int j) { return static_cast<std::size_t>(j); };
   const int m = problem.size();
   s.resize(problem);
   std::fill(s.f.begin(), s.f.end(), 0.0);
   std::fill(s.classes.begin(), s.classes.end(), RowClass::separating);
-  in_.assign(at(m), 0);
+  in_.assign(m, 0);
   clamping_.clear();
   pivots_ = 0;
   apply_impulses(problem, s);
@@ -251,7 +254,7 @@ Dantzig::Outcome Dantzig::solve(const RowProblem& problem, RowSolution& s) {
   // Add the rows by kind.
   Outcome outcome = Outcome::solved;
   const auto take = [&](int i) {
-    in_[at(i)] = 1;
+    in_[i] = 1;
     if (!violated(problem, i, s)) return true;
     const Drive end = drive(problem, i, s);
     if (end == Drive::pivot_limit) outcome = Outcome::pivot_limit;
@@ -261,7 +264,7 @@ Dantzig::Outcome Dantzig::solve(const RowProblem& problem, RowSolution& s) {
   for (const RowKind kind :
        {RowKind::equality, RowKind::unilateral, RowKind::box, RowKind::friction}) {
     for (int i = 0; i < m; ++i) {
-      if (problem.rows[at(i)].kind == kind && !take(i)) return outcome;
+      if (problem.rows[i].kind == kind && !take(i)) return outcome;
     }
   }
   // Friction that follows its normal was not driven while others changed: drive violated

@@ -24,17 +24,18 @@ bool ImpulseSelection::tie(const Rows& rows, const RowSolution& s) {
   tied_.assign(problem.rows.size(), false);
   bool any = false;
   for (int i = 0; i < problem.size(); ++i) {
-    const ConstraintRow& row = problem.rows[at(i)];
+    const ConstraintRow& row = problem.rows[i];
     // A compliant row at its bound is not degenerate.
     const bool is_friction = row.kind == RowKind::friction, gives = row.compliance > 0;
-    if (is_friction && (guess_[at(row.normal)] != RowClass::clamping || !(row.mu > 0))) continue;
-    const bool is_tied = !gives && std::abs(s.w[at(i)]) <= rest,
-               clamps = s.classes[at(i)] == RowClass::clamping;
-    tied_[at(i)] = is_tied;
-    if (!clamps && is_tied)
-      guess_[at(i)] = RowClass::clamping, any = true;
-    else if (is_friction && !clamps && s.classes[at(row.normal)] != RowClass::clamping)
-      guess_[at(i)] = sliding_class(s, i);
+    if (is_friction && (guess_[row.normal] != RowClass::clamping || !(row.mu > 0))) continue;
+    const bool is_tied = !gives && std::abs(s.w[i]) <= rest,
+               clamps = s.classes[i] == RowClass::clamping;
+    tied_[i] = is_tied;
+    if (!clamps && is_tied) {
+      guess_[i] = RowClass::clamping;
+      any = true;
+    } else if (is_friction && !clamps && s.classes[row.normal] != RowClass::clamping)
+      guess_[i] = sliding_class(s, i);
   }
   return any;
 }
@@ -43,18 +44,22 @@ bool ImpulseSelection::tie(const Rows& rows, const RowSolution& s) {
 // those of friction, for which springs count as zero.
 void ImpulseSelection::span_clamping(const Rows& rows) {
   const RowProblem& problem = rows.problem;
-  springs_.clear(problem.channels), all_.clear(problem.channels);
+  springs_.clear(problem.channels);
+  all_.clear(problem.channels);
   for (const bool of_friction : {false, true})
     for (const RowBlock& block : problem.blocks)
       for (int i = block.first_row; i < block.last_row; ++i) {
-        const ConstraintRow& row = problem.rows[at(i)];
-        if (trial_.classes[at(i)] != RowClass::clamping || row.compliance > 0 ||
+        const ConstraintRow& row = problem.rows[i];
+        if (trial_.classes[i] != RowClass::clamping || row.compliance > 0 ||
             creeps(row) != of_friction)
           continue;
-        const double admittance = rows.sizes.admittance[at(i)];
-        all_.rest(problem, block, row), all_.add(admittance, of_friction ? trial_.f[at(i)] : 0);
-        if (!of_friction)
-          springs_.rest(problem, block, row), springs_.add(admittance, trial_.f[at(i)]);
+        const double admittance = rows.sizes.admittance[i];
+        all_.rest(problem, block, row);
+        all_.add(admittance, of_friction ? trial_.f[i] : 0);
+        if (!of_friction) {
+          springs_.rest(problem, block, row);
+          springs_.add(admittance, trial_.f[i]);
+        }
       }
 }
 
@@ -62,16 +67,19 @@ void ImpulseSelection::span_clamping(const Rows& rows) {
 // the impulse that it would have.
 bool ImpulseSelection::is_implied(const Rows& rows, const RowBlock& block, int i, double& f) {
   const RowProblem& problem = rows.problem;
-  const ConstraintRow& row = problem.rows[at(i)];
+  const ConstraintRow& row = problem.rows[i];
   const RowBasis& basis = rows.factor.basis();
-  const RowBasis::Block& own = basis.blocks()[at(static_cast<int>(&block - problem.blocks.data()))];
+  const RowBasis::Block& own = basis.blocks()[static_cast<int>(&block - problem.blocks.data())];
   if (basis.implies(own, block.width, row, rows.factor.impulses().data() + own.first_unknown, f))
     return true;
-  if (!is_spanned_) span_clamping(rows), is_spanned_ = true;
+  if (!is_spanned_) {
+    span_clamping(rows);
+    is_spanned_ = true;
+  }
   const auto depends_on = [&](RowSpan& span) {
     const double rest = span.rest(problem, block, row);
     f = span.value();
-    return !RowSpan::is_new(rest, rows.sizes.admittance[at(i)]);
+    return !RowSpan::is_new(rest, rows.sizes.admittance[i]);
   };
   return (!creeps(row) && depends_on(springs_)) || depends_on(all_);
 }
@@ -87,24 +95,26 @@ int ImpulseSelection::choose_again(const Rows& rows, int& last) {
   int changed = 0;
   for (const RowBlock& block : problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem.rows[at(i)];
-      if (row.kind == RowKind::friction && classes[at(row.normal)] != RowClass::clamping) {
-        if (guess_[at(row.normal)] != RowClass::clamping) continue;
-        guess_[at(i)] = tied_[at(i)] ? RowClass::clamping : sliding_class(trial_, i);
-      } else if (classes[at(i)] == RowClass::clamping) {
+      const ConstraintRow& row = problem.rows[i];
+      if (row.kind == RowKind::friction && classes[row.normal] != RowClass::clamping) {
+        if (guess_[row.normal] != RowClass::clamping) continue;
+        guess_[i] = tied_[i] ? RowClass::clamping : sliding_class(trial_, i);
+      } else if (classes[i] == RowClass::clamping) {
         const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
-        if (trial_.f[at(i)] > bounds.upper + slack || trial_.f[at(i)] < bounds.lower - slack)
-          guess_[at(i)] = class_by(problem, i, trial_, 0.0);
-      } else if (tied_[at(i)]) {
+        if (trial_.f[i] > bounds.upper + slack || trial_.f[i] < bounds.lower - slack)
+          guess_[i] = class_by(problem, i, trial_, 0.0);
+      } else if (tied_[i]) {
         double f = 0;
         if (is_implied(rows, block, i, f)) {
           const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
-          if (classes[at(i)] == RowClass::upper ? f < bounds.upper - slack
-                                                : f > bounds.lower + slack)
-            guess_[at(i)] = RowClass::clamping;
+          if (classes[i] == RowClass::upper ? f < bounds.upper - slack : f > bounds.lower + slack)
+            guess_[i] = RowClass::clamping;
         }
       }
-      if (guess_[at(i)] != classes[at(i)]) ++changed, last = i;
+      if (guess_[i] != classes[i]) {
+        ++changed;
+        last = i;
+      }
     }
   return changed;
 }
@@ -120,17 +130,17 @@ bool ImpulseSelection::tie_again(const Rows& rows) {
   guess_ = trial_.classes;
   bool any = false;
   for (int i = 0; i < problem.size(); ++i) {
-    const ConstraintRow& row = problem.rows[at(i)];
-    if (row.kind == RowKind::friction && trial_.classes[at(row.normal)] != RowClass::clamping) {
-      if (guess_[at(row.normal)] == RowClass::clamping) guess_[at(i)] = sliding_class(trial_, i);
+    const ConstraintRow& row = problem.rows[i];
+    if (row.kind == RowKind::friction && trial_.classes[row.normal] != RowClass::clamping) {
+      if (guess_[row.normal] == RowClass::clamping) guess_[i] = sliding_class(trial_, i);
       continue;
     }
-    if (trial_.classes[at(i)] == RowClass::clamping) continue;
-    guess_[at(i)] = class_by(problem, i, trial_, slack);
-    const bool clamps = guess_[at(i)] == RowClass::clamping,
-               is_tied = clamps || (!(row.compliance > 0) && std::abs(trial_.w[at(i)]) <= rest);
-    any |= clamps || is_tied != (tied_[at(i)] != 0);
-    tied_[at(i)] = is_tied;
+    if (trial_.classes[i] == RowClass::clamping) continue;
+    guess_[i] = class_by(problem, i, trial_, slack);
+    const bool clamps = guess_[i] == RowClass::clamping,
+               is_tied = clamps || (!(row.compliance > 0) && std::abs(trial_.w[i]) <= rest);
+    any |= clamps || is_tied != (tied_[i] != 0);
+    tied_[i] = is_tied;
   }
   return any;
 }
@@ -163,10 +173,9 @@ bool ImpulseSelection::are_tied_at_rest(const Rows& rows) const {
   const RowProblem& problem = rows.problem;
   const double rest = tied_velocity * row_scale(rows.sizes, trial_);
   for (int i = 0; i < problem.size(); ++i) {
-    const ConstraintRow& row = problem.rows[at(i)];
-    const bool is_free =
-        row.kind == RowKind::friction && guess_[at(row.normal)] != RowClass::clamping;
-    if (!is_free && (std::abs(trial_.w[at(i)]) <= rest) != (tied_[at(i)] != 0)) return false;
+    const ConstraintRow& row = problem.rows[i];
+    const bool is_free = row.kind == RowKind::friction && guess_[row.normal] != RowClass::clamping;
+    if (!is_free && (std::abs(trial_.w[i]) <= rest) != (tied_[i] != 0)) return false;
   }
   return true;
 }

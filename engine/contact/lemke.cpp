@@ -22,7 +22,7 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
   // List the complementary variables.
   variables_.clear();
   for (int i = 0; i < m; ++i) {
-    const ConstraintRow& row = problem.rows[at(i)];
+    const ConstraintRow& row = problem.rows[i];
     if (row.kind == RowKind::friction && !(row.mu > 0)) continue;
     variables_.push_back({i, Part::plus});
     if (row.kind == RowKind::friction || row.kind == RowKind::equality)
@@ -41,15 +41,14 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
   // Velocities w with boxes at their lower bounds and all other impulses zero; the impulse of a box
   // is relative to its lower bound.
   for (int i = 0; i < m; ++i)
-    s.f[at(i)] = problem.rows[at(i)].kind == RowKind::box ? problem.rows[at(i)].lower : 0.0;
+    s.f[i] = problem.rows[i].kind == RowKind::box ? problem.rows[i].lower : 0.0;
   apply_impulses(problem, s);
   make_zeros(pushed_, at(m * k));  // L d_i
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
       for (int r = 0; r < k; ++r) {
         for (int c = 0; c < block.width; ++c)
-          pushed_[at(i * k + r)] +=
-              problem.L[at(r * k + block.first_channel + c)] * problem.rows[at(i)].d[c];
+          pushed_[i * k + r] += problem.L[r * k + block.first_channel + c] * problem.rows[i].d[c];
       }
     }
   }
@@ -60,46 +59,46 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
 
   // Scale to like units, f = unit f', w' = unit w, s = s' / unit. Equal factors of complementary
   // variables keep N copositive.
-  unit_.resize(at(m));
+  unit_.resize(m);
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     for (int i = problem.blocks[b].first_row; i < problem.blocks[b].last_row; ++i) {
-      const double a = row_admittance(problem, b, problem.rows[at(i)]);
-      unit_[at(i)] = a > 0 ? 1 / std::sqrt(a) : 1.0;
+      const double a = row_admittance(problem, b, problem.rows[i]);
+      unit_[i] = a > 0 ? 1 / std::sqrt(a) : 1.0;
     }
   }
   // Fill the table of w - N x - cover = q.
   make_zeros(table_, at(n * width));
-  basis_.resize(at(n));
+  basis_.resize(n);
   const auto entry = [&](int r, int c) -> double& { return table_[at(r) * at(width) + at(c)]; };
   for (int a = 0; a < n; ++a) {
-    const Variable& u = variables_[at(a)];
-    const ConstraintRow& row = problem.rows[at(u.row)];
+    const Variable& u = variables_[a];
+    const ConstraintRow& row = problem.rows[u.row];
     const RowBlock& block = block_of(u.row);
-    const double unit = unit_[at(u.row)];
+    const double unit = unit_[u.row];
     const double sign = u.part == Part::minus ? -1 : 1;
     for (int b = 0; b < n; ++b) {
-      const Variable& x = variables_[at(b)];
+      const Variable& x = variables_[b];
       double N = 0;
       if (u.part == Part::slack) {  // bound - f
         if (x.row == u.row && x.part != Part::slack) N = -1;
         if (row.kind == RowKind::friction && x.row == row.normal && x.part == Part::plus)
-          N = row.mu * unit_[at(x.row)] / unit;
+          N = row.mu * unit_[x.row] / unit;
       } else if (x.part == Part::slack) {
         if (x.row == u.row) N = 1;
       } else {
         for (int c = 0; c < block.width; ++c)
-          N += row.d[c] * pushed_[at(x.row * k + block.first_channel + c)];
+          N += row.d[c] * pushed_[x.row * k + block.first_channel + c];
         if (x.row == u.row) N += row.compliance;
-        N *= sign * (x.part == Part::minus ? -1 : 1) * unit * unit_[at(x.row)];
+        N *= sign * (x.part == Part::minus ? -1 : 1) * unit * unit_[x.row];
       }
       entry(a, n + b) = -N;  // w - N x - cover = q
     }
     entry(a, a) = 1;
     entry(a, cover) = -1;
     entry(a, constant) = u.part != Part::slack
-                             ? sign * s.w[at(u.row)] * unit
+                             ? sign * s.w[u.row] * unit
                              : (row.kind == RowKind::box ? (row.upper - row.lower) / unit : 0.0);
-    basis_[at(a)] = a;
+    basis_[a] = a;
   }
 
   // Normalize q; impulses scale with q.
@@ -118,7 +117,7 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
       return std::abs(x - y) <= rounding * (std::abs(x) + std::abs(y)) ? 0 : (x < y ? -1 : 1);
     };
     if (const int q = compare(constant)) return q < 0;
-    if (basis_[at(a)] == cover || basis_[at(b)] == cover) return basis_[at(a)] == cover;
+    if (basis_[a] == cover || basis_[b] == cover) return basis_[a] == cover;
     for (int c = 0; c < n; ++c) {
       if (const int q = compare(c)) return q < 0;
     }
@@ -134,7 +133,7 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
       for (int j = 0; j < width; ++j) entry(i, j) -= factor * entry(r, j);
       entry(i, c) = 0;
     }
-    basis_[at(r)] = c;
+    basis_[r] = c;
     ++pivots_;
   };
 
@@ -145,7 +144,7 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
   }
   const int limit = 4 * n + 100;  // three times the pivots of solved problems
   for (int entering = cover; leaving >= 0;) {
-    const int left = basis_[at(leaving)];
+    const int left = basis_[leaving];
     pivot(leaving, entering);
     if (left == cover) break;
     if ((work_left -= entries) < 0 || pivots_ >= limit) return false;
@@ -162,27 +161,26 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
 
   // Copy impulses and modes.
   for (int a = 0; a < n; ++a) {
-    if (basis_[at(a)] < n || basis_[at(a)] == cover) continue;
-    const Variable& x = variables_[at(basis_[at(a)] - n)];
+    if (basis_[a] < n || basis_[a] == cover) continue;
+    const Variable& x = variables_[basis_[a] - n];
     if (x.part != Part::slack)
-      s.f[at(x.row)] +=
-          (x.part == Part::minus ? -1 : 1) * unit_[at(x.row)] * size * entry(a, constant);
+      s.f[x.row] += (x.part == Part::minus ? -1 : 1) * unit_[x.row] * size * entry(a, constant);
   }
   apply_impulses(problem, s);
   std::fill(s.classes.begin(), s.classes.end(), RowClass::separating);
   // An impulse in the basis is within its bounds, unless its slip speed is in the basis as well.
   for (int a = 0; a < n; ++a) {
-    if (basis_[at(a)] < n || basis_[at(a)] == cover) continue;
-    const Variable& x = variables_[at(basis_[at(a)] - n)];
-    RowClass& c = s.classes[at(x.row)];
+    if (basis_[a] < n || basis_[a] == cover) continue;
+    const Variable& x = variables_[basis_[a] - n];
+    RowClass& c = s.classes[x.row];
     if (x.part != Part::slack && c == RowClass::separating) c = RowClass::clamping;
-    if (x.part == Part::slack) c = s.w[at(x.row)] < 0 ? RowClass::upper : RowClass::lower;
+    if (x.part == Part::slack) c = s.w[x.row] < 0 ? RowClass::upper : RowClass::lower;
   }
   for (int i = 0; i < m; ++i) {
-    const ConstraintRow& row = problem.rows[at(i)];
-    if (row.kind == RowKind::equality) s.classes[at(i)] = RowClass::clamping;
-    if (row.kind == RowKind::box && s.classes[at(i)] == RowClass::separating)
-      s.classes[at(i)] = s.w[at(i)] < 0 ? RowClass::upper : RowClass::lower;
+    const ConstraintRow& row = problem.rows[i];
+    if (row.kind == RowKind::equality) s.classes[i] = RowClass::clamping;
+    if (row.kind == RowKind::box && s.classes[i] == RowClass::separating)
+      s.classes[i] = s.w[i] < 0 ? RowClass::upper : RowClass::lower;
   }
   return true;
 }

@@ -35,8 +35,11 @@ bool ModeSolver::settle(const RowProblem& problem, RowSolution& s, SolverReport&
     const double slack = solved_residual * row_scale(sizes_, s);
     int changed = 0, last = -1;
     for (int i = 0; i < problem.size(); ++i) {
-      guess_[at(i)] = class_by(problem, i, s, slack);
-      if (guess_[at(i)] != s.classes[at(i)]) ++changed, last = i;
+      guess_[i] = class_by(problem, i, s, slack);
+      if (guess_[i] != s.classes[i]) {
+        ++changed;
+        last = i;
+      }
     }
     if (changed == 0) return false;
     changes.apply(changed, last, s.classes, guess_);
@@ -51,39 +54,39 @@ bool ModeSolver::settle(const RowProblem& problem, RowSolution& s, SolverReport&
 // row has mu = 0, since its mode would not follow this rule.
 bool ModeSolver::predict(const RowProblem& problem, RowSolution& s, SolverReport&) {
   // Impulse that each row requires by itself.
-  guess_.assign(problem.rows.size(), RowClass::clamping), asked_.resize(problem.rows.size());
+  guess_.assign(problem.rows.size(), RowClass::clamping);
+  asked_.resize(problem.rows.size());
   predicted_scale_ = sizes_.still;
   double push = 0;  // largest impulse that a unilateral row requires by itself
   for (const RowBlock& block : problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem.rows[at(i)];
-      const double a = sizes_.admittance[at(i)];
-      asked_[at(i)] =
-          a > 0
-              ? (row.target - dot(row.d, &problem.y_free[at(block.first_channel)], block.width)) / a
-              : 0;
-      if (row.kind == RowKind::unilateral) push = std::max(push, asked_[at(i)]);
+      const ConstraintRow& row = problem.rows[i];
+      const double a = sizes_.admittance[i];
+      asked_[i] =
+          a > 0 ? (row.target - dot(row.d, &problem.y_free[block.first_channel], block.width)) / a
+                : 0;
+      if (row.kind == RowKind::unilateral) push = std::max(push, asked_[i]);
     }
   // Modes, block by block.
   for (const RowBlock& block : problem.blocks) {
     bool touches = false;
     for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem.rows[at(i)];
+      const ConstraintRow& row = problem.rows[i];
       const bool has_room =
           block.width == 1 && row.target < -parameters_.min_limit_speed * sizes_.still;
-      touches |= row.kind == RowKind::unilateral && asked_[at(i)] > (has_room ? 0 : -push);
+      touches |= row.kind == RowKind::unilateral && asked_[i] > (has_room ? 0 : -push);
     }
     for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem.rows[at(i)];
+      const ConstraintRow& row = problem.rows[i];
       const bool is_of_contact = row.kind == RowKind::unilateral || row.kind == RowKind::friction;
       const double bound =
           row.kind == RowKind::box ? std::min(-row.lower, row.upper) : row.mu * push;
       if (is_of_contact && !touches) {
-        guess_[at(i)] = RowClass::separating;
+        guess_[i] = RowClass::separating;
       } else if (row.kind == RowKind::friction || row.kind == RowKind::box) {
         if (row.kind == RowKind::friction && !(row.mu > 0)) return false;
-        if (std::abs(asked_[at(i)]) <= parameters_.max_slip_ratio * bound) continue;
-        guess_[at(i)] = asked_[at(i)] > 0 ? RowClass::upper : RowClass::lower;
+        if (std::abs(asked_[i]) <= parameters_.max_slip_ratio * bound) continue;
+        guess_[i] = asked_[i] > 0 ? RowClass::upper : RowClass::lower;
       }
     }
   }
@@ -97,18 +100,18 @@ bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
   guess_ = swept_.classes;
   double slowest = 0;  // of the rows that the sweeps brought to rest
   for (int i = 0; i < problem.size(); ++i)
-    if (swept_.classes[at(i)] == RowClass::clamping)
-      slowest = std::max(slowest, std::abs(swept_.w[at(i)]));
+    if (swept_.classes[i] == RowClass::clamping) slowest = std::max(slowest, std::abs(swept_.w[i]));
   bool any = false;
   for (int i = 0; i < problem.size(); ++i) {
-    const ConstraintRow& row = problem.rows[at(i)];
+    const ConstraintRow& row = problem.rows[i];
     const bool cannot = row.kind == RowKind::friction &&
-                        (guess_[at(row.normal)] != RowClass::clamping || !(row.mu > 0));
-    if (guess_[at(i)] == RowClass::clamping || cannot || row.compliance > 0) continue;
-    if (std::abs(swept_.w[at(i)]) <= slowest)
-      guess_[at(i)] = RowClass::clamping, any = true;
-    else if (row.kind == RowKind::friction && guess_[at(i)] == RowClass::separating)
-      guess_[at(i)] = sliding_class(swept_, i);
+                        (guess_[row.normal] != RowClass::clamping || !(row.mu > 0));
+    if (guess_[i] == RowClass::clamping || cannot || row.compliance > 0) continue;
+    if (std::abs(swept_.w[i]) <= slowest) {
+      guess_[i] = RowClass::clamping;
+      any = true;
+    } else if (row.kind == RowKind::friction && guess_[i] == RowClass::separating)
+      guess_[i] = sliding_class(swept_, i);
   }
   return any && factor_->solve(problem, guess_.data(), s) &&
          row_residual(problem, sizes_, s) <= solved_residual &&
@@ -134,12 +137,15 @@ bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
                                 [](const ConstraintRow& row) { return row.compliance > 0; }))
     return false;
   compliant_ = problem;
-  if (!giving_) giving_ = std::make_unique<ModeSolver>(), giving_->is_giving_ = true;
+  if (!giving_) {
+    giving_ = std::make_unique<ModeSolver>();
+    giving_->is_giving_ = true;
+  }
   const double least = least_admittance(problem);
   for (const double part : parameters_.selecting_compliances) {
     for (int i = 0; i < problem.size(); ++i)
-      if (!(problem.rows[at(i)].compliance > 0))
-        compliant_.rows[at(i)].compliance = part * std::max(sizes_.admittance[at(i)], least);
+      if (!(problem.rows[i].compliance > 0))
+        compliant_.rows[i].compliance = part * std::max(sizes_.admittance[i], least);
     const SolverReport given = giving_->solve(compliant_, trial_, *work_left_);
     if (given.status != SolverStatus::solved) continue;
     if (selection_.select(selecting(problem), trial_, s) != Selected::none) return true;
@@ -190,7 +196,8 @@ SolverReport ModeSolver::solve(const RowProblem& problem, RowSolution& s, double
   SolverReport report;
   is_foreseen_ = false;
   sizes_.measure(problem);
-  work_left_ = &work_left, factor_->spend(&work_left);
+  work_left_ = &work_left;
+  factor_->spend(&work_left);
 
   // Run the attempts up to the first that has a solution. Without work left no modes can be
   // solved for.
@@ -206,7 +213,8 @@ SolverReport ModeSolver::solve(const RowProblem& problem, RowSolution& s, double
     report.status = SolverStatus::rough;
   else if (!is_foreseen_ && !select(problem, s))
     report.status = SolverStatus::basic;
-  work_left_ = nullptr, factor_->spend(nullptr);
+  work_left_ = nullptr;
+  factor_->spend(nullptr);
   if (solved) report.residual = row_residual(problem, sizes_, s);
   return report;
 }

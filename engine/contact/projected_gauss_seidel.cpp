@@ -23,17 +23,17 @@ void add(double* a, double factor, const double* b, int n) { add_scaled(factor, 
 void ProjectedGaussSeidel::prepare(const RowProblem& problem) {
   const int m = problem.size(), k = problem.channels;
   make_zeros(u_, static_cast<std::size_t>(m * k));
-  a_.resize(static_cast<std::size_t>(m)), inverse_.resize(static_cast<std::size_t>(m));
+  a_.resize(m);
+  inverse_.resize(m);
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+      const ConstraintRow& row = problem.rows[i];
       double* u = u_.data() + static_cast<std::ptrdiff_t>(i) * k;
       for (int c = 0; c < block.width; ++c)
         add(u, row.d[c],
             problem.L.data() + static_cast<std::ptrdiff_t>(block.first_channel + c) * k, k);
-      const double a = a_[static_cast<std::size_t>(i)] =
-          dot(row.d, u + block.first_channel, block.width);
-      inverse_[static_cast<std::size_t>(i)] = 1 / (a + row.compliance);
+      const double a = a_[i] = dot(row.d, u + block.first_channel, block.width);
+      inverse_[i] = 1 / (a + row.compliance);
     }
   }
 }
@@ -45,7 +45,7 @@ double ProjectedGaussSeidel::held_still(const RowProblem& problem, const RowBloc
                                         const RowSolution& s) {
   for (int j = block.first_row; j < block.last_row && block.width == 1; ++j) {
     const std::size_t k = static_cast<std::size_t>(j);
-    const ConstraintRow &row = problem.rows[static_cast<std::size_t>(i)], &other = problem.rows[k];
+    const ConstraintRow &row = problem.rows[i], &other = problem.rows[k];
     if (j != i && s.classes[k] == RowClass::clamping && other.compliance == 0 &&
         row.d[0] * other.target == other.d[0] * row.target)
       return std::abs(s.f[k]);
@@ -70,8 +70,7 @@ void ProjectedGaussSeidel::sweep(const RowProblem& problem, int sweeps, RowSolut
           const double change = w * inverse_[at], free = old - change;
           const RowBounds bounds = row_bounds(problem, i, s.f.data());
           // Friction of a point without normal impulse is zero.
-          const bool is_held =
-              row.kind == RowKind::friction && !(s.f[static_cast<std::size_t>(row.normal)] > 0);
+          const bool is_held = row.kind == RowKind::friction && !(s.f[row.normal] > 0);
           bool stays = false;  // at its bound, on either side of it by rounding
           if constexpr (records) {
             const double rounding = tie_tolerance * (std::abs(old) + std::abs(change));
@@ -85,17 +84,23 @@ void ProjectedGaussSeidel::sweep(const RowProblem& problem, int sweeps, RowSolut
           // Clip the impulse and move the channels.
           if (is_held)
             s.f[at] = 0;
-          else if (free > bounds.upper || (stays && old == bounds.upper))
-            s.f[at] = bounds.upper, outcome = RowClass::upper;
-          else if (free < bounds.lower || stays)
-            s.f[at] = bounds.lower,
+          else if (free > bounds.upper || (stays && old == bounds.upper)) {
+            s.f[at] = bounds.upper;
+            outcome = RowClass::upper;
+          } else if (free < bounds.lower || stays) {
+            s.f[at] = bounds.lower;
             outcome = row.kind == RowKind::unilateral ? RowClass::separating : RowClass::lower;
-          else
-            s.f[at] = free, outcome = RowClass::clamping;
+          } else {
+            s.f[at] = free;
+            outcome = RowClass::clamping;
+          }
           add(y_.data(), s.f[at] - old, u_.data() + static_cast<std::ptrdiff_t>(i) * k, k);
         }
         s.classes[at] = outcome;
-        if constexpr (records) old_f_.push_back(old), outcomes_.push_back(outcome);
+        if constexpr (records) {
+          old_f_.push_back(old);
+          outcomes_.push_back(outcome);
+        }
       }
     }
   }
@@ -111,7 +116,8 @@ void ProjectedGaussSeidel::start(const RowProblem& problem, RowSolution& s) {
 
 void ProjectedGaussSeidel::solve(const RowProblem& problem, int sweeps, RowSolution& s) {
   start(problem, s);
-  old_f_.clear(), outcomes_.clear();
+  old_f_.clear();
+  outcomes_.clear();
   is_tied_ = false;
   sweep<true>(problem, sweeps, s);
   apply_impulses(problem, s);
@@ -128,18 +134,17 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
   // Gradient in f of the loss, where z = sum d_i f_i.
   f_ = s.f;
   y_then_ = y_;
-  make_zeros(y_bar_, static_cast<std::size_t>(k));
-  pushes_.assign(static_cast<std::size_t>(m), 0);
+  make_zeros(y_bar_, k);
+  pushes_.assign(m, 0);
   for (std::size_t i = 0; i < outcomes_.size(); ++i)
     pushes_[i % pushes_.size()] += outcomes_[i] != RowClass::separating;
   make_zeros(u_bar_, static_cast<std::size_t>(m * k));
   f_bar_.assign(f_bar, f_bar + m);
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
-      f_bar_[static_cast<std::size_t>(i)] += dot(problem.rows[static_cast<std::size_t>(i)].d,
-                                                 z_bar + block.first_channel, block.width);
-      add(g.d.data() + static_cast<std::ptrdiff_t>(i) * most_block_channels,
-          f_[static_cast<std::size_t>(i)], z_bar + block.first_channel, block.width);
+      f_bar_[i] += dot(problem.rows[i].d, z_bar + block.first_channel, block.width);
+      add(g.d.data() + static_cast<std::ptrdiff_t>(i) * most_block_channels, f_[i],
+          z_bar + block.first_channel, block.width);
     }
   }
 
@@ -149,7 +154,7 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
   // since then.
   for (auto* x : {&new_y_bar_, &taken_y_bar_, &taken_y_bar_low_})
     make_zeros(*x, static_cast<std::size_t>(k));
-  make_zeros(f_bar_low_, static_cast<std::size_t>(m));
+  make_zeros(f_bar_low_, m);
   const auto take_new = [&] {
     for (int i = 0; i < m; ++i) {
       const std::size_t at = static_cast<std::size_t>(i);
@@ -157,8 +162,10 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
         small_matrices().add_dot_doubled(&u_[at * static_cast<std::size_t>(k)], new_y_bar_.data(),
                                          k, f_bar_[at], f_bar_low_[at]);
     }
-    for (std::size_t c = 0; c < new_y_bar_.size(); ++c)
-      add_exactly(new_y_bar_[c], taken_y_bar_[c], taken_y_bar_low_[c]), new_y_bar_[c] = 0;
+    for (std::size_t c = 0; c < new_y_bar_.size(); ++c) {
+      add_exactly(new_y_bar_[c], taken_y_bar_[c], taken_y_bar_low_[c]);
+      new_y_bar_[c] = 0;
+    }
   };
   std::size_t last = outcomes_.size();
   for (unsigned sweep = 0; last > 0; ++sweep) {
@@ -182,7 +189,10 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
         const double df = f_[at] - old_f;
         const double pushed_bar = dot(u, new_y_bar_.data(), k),
                      df_bar = f_bar_[at] + pushed_bar + f_bar_low_[at];
-        if (df != 0) add(u_bar, df, y_bar_.data(), k), add(y_then_.data(), -df, u, k);
+        if (df != 0) {
+          add(u_bar, df, y_bar_.data(), k);
+          add(y_then_.data(), -df, u, k);
+        }
         f_[at] = old_f;
 
         // Reverse the outcome. An active row determines df itself, which leaves f_bar unchanged
@@ -205,7 +215,8 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
           add(d_bar, give_bar, u + block->first_channel, block->width);
           add(u_bar + block->first_channel, give_bar, row.d, block->width);
         } else {
-          f_bar_[at] = -pushed_bar, f_bar_low_[at] = 0;
+          f_bar_[at] = -pushed_bar;
+          f_bar_low_[at] = 0;
           if (outcome == RowClass::separating) continue;
           const double sign = outcome == RowClass::upper ? 1 : -1;
           if (row.kind == RowKind::friction) {
@@ -224,13 +235,12 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
   add(g.y_free.data(), 1, y_bar_.data(), k);
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+      const ConstraintRow& row = problem.rows[i];
       const double* u_bar = u_bar_.data() + static_cast<std::ptrdiff_t>(i) * k;
       for (int c = 0; c < block.width; ++c) {
-        g.d[static_cast<std::size_t>(i * most_block_channels + c)] += dot(
+        g.d[i * most_block_channels + c] += dot(
             problem.L.data() + static_cast<std::ptrdiff_t>(block.first_channel + c) * k, u_bar, k);
-        for (int r = 0; r < k; ++r)
-          g.L[static_cast<std::size_t>(r * k + block.first_channel + c)] += u_bar[r] * row.d[c];
+        for (int r = 0; r < k; ++r) g.L[r * k + block.first_channel + c] += u_bar[r] * row.d[c];
       }
     }
   }

@@ -29,9 +29,13 @@ double product(const double (*A)[width], int first, int last, int i, int j) {
 }  // namespace
 
 void RowBasis::build(const RowProblem& problem, const RowClass* classes) {
-  std::swap(blocks_, last_.blocks), std::swap(numbers_, last_.numbers),
-      std::swap(made_of_, last_.made_of);
-  rows_.clear(), blocks_.clear(), numbers_.clear(), made_of_.clear();
+  std::swap(blocks_, last_.blocks);
+  std::swap(numbers_, last_.numbers);
+  std::swap(made_of_, last_.made_of);
+  rows_.clear();
+  blocks_.clear();
+  numbers_.clear();
+  made_of_.clear();
   unknowns_ = 0;
   // Per block: list the active rows, and compute their basis unless the last one is valid.
   for (const RowBlock& block : problem.blocks) {
@@ -42,9 +46,9 @@ void RowBasis::build(const RowProblem& problem, const RowClass* classes) {
     for (int i = block.first_row; i < block.last_row; ++i) {
       if (classes[i] != RowClass::clamping) continue;
       rows_.push_back(i);
-      const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
-      made_of_.insert(made_of_.end(), row.d, row.d + block.width),
-          made_of_.push_back(row.compliance > 0 ? 2 : creeps(row));
+      const ConstraintRow& row = problem.rows[i];
+      made_of_.insert(made_of_.end(), row.d, row.d + block.width);
+      made_of_.push_back(row.compliance > 0 ? 2 : creeps(row));
     }
     basis.rows = static_cast<int>(rows_.size()) - basis.first_row;
     if (!take_last(basis)) {
@@ -67,8 +71,9 @@ void RowBasis::build(const RowProblem& problem, const RowClass* classes) {
     blocks_.push_back(basis);
   }
   // The two sets of vectors are swapped in each build.
-  last_.blocks.reserve(blocks_.size()), last_.numbers.reserve(numbers_.size()),
-      last_.made_of.reserve(made_of_.size());
+  last_.blocks.reserve(blocks_.size());
+  last_.numbers.reserve(numbers_.size());
+  last_.made_of.reserve(made_of_.size());
 }
 
 // Copy the basis of the last build if its block at this index had the same rows.
@@ -87,8 +92,12 @@ bool RowBasis::take_last(Block& basis) {
     return false;
   const std::size_t begin = numbers_.size();
   numbers_.insert(numbers_.end(), of(last_.numbers, last.P), of(last_.numbers, last.end));
-  basis.columns = last.columns, basis.springs = last.springs, basis.independent = last.independent;
-  basis.P = begin, basis.Q = begin + (last.Q - last.P), basis.N = begin + (last.N - last.P);
+  basis.columns = last.columns;
+  basis.springs = last.springs;
+  basis.independent = last.independent;
+  basis.P = begin;
+  basis.Q = begin + (last.Q - last.P);
+  basis.N = begin + (last.N - last.P);
   return true;
 }
 
@@ -98,19 +107,17 @@ template <int width>
 void RowBasis::orthonormalize(const RowProblem& problem, Block& basis) {
   const int* rows = rows_.data() + basis.first_row;
   const int n = basis.rows, all = n + width;
-  const auto row = [&](int i) -> const ConstraintRow& {
-    return problem.rows[static_cast<std::size_t>(i)];
-  };
+  const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[i]; };
 
   // Matrix D, with springs first and then friction, above the identity that becomes Q.
-  make_zeros(scratch_, static_cast<std::size_t>(all * width)),
-      places_.resize(static_cast<std::size_t>(n));
+  make_zeros(scratch_, static_cast<std::size_t>(all * width));
+  places_.resize(n);
   double(*const A)[width] = reinterpret_cast<double(*)[width]>(scratch_.data());
   int compliant = 0, springs = 0;
   for (int i = 0; i < n; ++i) springs += !creeps(row(rows[i]));
   for (int i = 0, spring = 0, friction = springs; i < n; ++i) {
     const ConstraintRow& own = row(rows[i]);
-    const int place = places_[static_cast<std::size_t>(i)] = creeps(own) ? friction++ : spring++;
+    const int place = places_[i] = creeps(own) ? friction++ : spring++;
     compliant += own.compliance > 0;
     for (int c = 0; c < width && !(own.compliance > 0); ++c) A[place][c] = own.d[c];
   }
@@ -191,7 +198,7 @@ void RowBasis::orthonormalize(const RowProblem& problem, Block& basis) {
   double *const P = numbers_.data() + basis.P, *const Q = numbers_.data() + basis.Q,
                 *const N = numbers_.data() + basis.N;
   for (int i = 0; i < n; ++i) {
-    const int place = places_[static_cast<std::size_t>(i)];
+    const int place = places_[i];
     const int first = place < springs ? 0 : basis.springs,
               last = place < springs ? basis.springs : basis.independent;
     std::copy(A[place] + first, A[place] + last, P + i * columns + first);
@@ -218,7 +225,9 @@ bool RowBasis::implies(const Block& block, int width, const ConstraintRow& row, 
     for (int c = block.springs; c < block.independent; ++c)
       crept += N(block)[k * block.columns + c] * a[c];
     left -= crept;
-    rest += left * left, size += row.d[k] * row.d[k], of_friction += crept * crept;
+    rest += left * left;
+    size += row.d[k] * row.d[k];
+    of_friction += crept * crept;
   }
   const bool is_by_friction = of_friction > rounding_of_dependence * rounding_of_dependence * size;
   const int first = creeps(row) || is_by_friction ? block.springs : 0,
@@ -231,7 +240,7 @@ bool RowBasis::implies(const Block& block, int width, const ConstraintRow& row, 
 void RowBasis::add_impulses(const double* b, double* f) const {
   for (const Block& block : blocks_) {
     for (int i = 0; i < block.rows; ++i) {
-      double& out = f[rows_[static_cast<std::size_t>(block.first_row + i)]];
+      double& out = f[rows_[block.first_row + i]];
       for (int c = 0; c < block.columns; ++c)
         out += P(block)[i * block.columns + c] * b[block.first_unknown + c];
     }
@@ -241,7 +250,7 @@ void RowBasis::add_impulses(const double* b, double* f) const {
 void RowBasis::add_projection(double factor, const double* w, double* b) const {
   for (const Block& block : blocks_) {
     for (int i = 0; i < block.rows; ++i) {
-      const double of_row = factor * w[rows_[static_cast<std::size_t>(block.first_row + i)]];
+      const double of_row = factor * w[rows_[block.first_row + i]];
       for (int c = 0; c < block.columns; ++c)
         b[block.first_unknown + c] += P(block)[i * block.columns + c] * of_row;
     }

@@ -19,8 +19,9 @@ struct RowGradient {
 
   void set_zero(const RowProblem& problem, bool with_L = true) {
     const std::size_t m = problem.rows.size(), k = static_cast<std::size_t>(problem.channels);
-    make_zeros(y_free, k), make_zeros(L, with_L ? k * k : 0),
-        make_zeros(d, m * most_block_channels);
+    make_zeros(y_free, k);
+    make_zeros(L, with_L ? k * k : 0);
+    make_zeros(d, m * most_block_channels);
     for (std::vector<double>* each : {&target, &compliance, &lower, &upper, &mu})
       make_zeros(*each, m);
   }

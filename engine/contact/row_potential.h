@@ -33,9 +33,14 @@ struct RowPush {
 inline RowPush sliding_push(const double* asked, double size, double bound, double stiffness) {
   const double x = asked[0] / size, y = asked[1] / size, k = bound / size * stiffness;
   RowPush push;
-  push.state = RowPush::State::slides, push.along[0] = -x, push.along[1] = -y;
-  push.f[0] = bound * x, push.f[1] = bound * y;
-  push.gives[0] = k * y * y, push.gives[1] = -k * x * y, push.gives[2] = k * x * x;
+  push.state = RowPush::State::slides;
+  push.along[0] = -x;
+  push.along[1] = -y;
+  push.f[0] = bound * x;
+  push.f[1] = bound * y;
+  push.gives[0] = k * y * y;
+  push.gives[1] = -k * x * y;
+  push.gives[2] = k * x * x;
   return push;
 }
 
@@ -50,20 +55,32 @@ inline RowPush row_push(const ConstraintRow& row, const double* asked, double st
     const double size = length(asked[0], asked[1]);
     if (!(size <= bound)) return sliding_push(asked, size, bound, stiffness);
     push.state = State::linear;
-    push.f[0] = asked[0], push.f[1] = asked[1];
+    push.f[0] = asked[0];
+    push.f[1] = asked[1];
     push.gives[0] = push.gives[2] = stiffness;
     return push;
   }
   double lower = -std::numeric_limits<double>::infinity(), upper = -lower;
   if (row.kind == RowKind::unilateral) lower = 0;
-  if (row.kind == RowKind::box) lower = row.lower, upper = row.upper;
-  if (row.kind == RowKind::friction) lower = -bound, upper = bound;
-  if (asked[0] >= upper)
-    push.state = State::upper, push.f[0] = upper;
-  else if (asked[0] <= lower)
-    push.state = row.kind == RowKind::unilateral ? State::off : State::lower, push.f[0] = lower;
-  else
-    push.state = State::linear, push.f[0] = asked[0], push.gives[0] = stiffness;
+  if (row.kind == RowKind::box) {
+    lower = row.lower;
+    upper = row.upper;
+  }
+  if (row.kind == RowKind::friction) {
+    lower = -bound;
+    upper = bound;
+  }
+  if (asked[0] >= upper) {
+    push.state = State::upper;
+    push.f[0] = upper;
+  } else if (asked[0] <= lower) {
+    push.state = row.kind == RowKind::unilateral ? State::off : State::lower;
+    push.f[0] = lower;
+  } else {
+    push.state = State::linear;
+    push.f[0] = asked[0];
+    push.gives[0] = stiffness;
+  }
   return push;
 }
 
@@ -71,9 +88,10 @@ inline RowPush row_push(const ConstraintRow& row, const double* asked, double st
 inline void give(const RowPush& push, int rows, const double* du, double* df) {
   if (rows == 1)
     df[0] = push.gives[0] * du[0];
-  else
-    df[0] = push.gives[0] * du[0] + push.gives[1] * du[1],
+  else {
+    df[0] = push.gives[0] * du[0] + push.gives[1] * du[1];
     df[1] = push.gives[1] * du[0] + push.gives[2] * du[1];
+  }
 }
 
 // Return true for friction at its bound, which may follow its normal.

@@ -14,14 +14,17 @@ constexpr double rounding_of_span = 1e-9;
 
 void RowSpan::clear(int channels) {
   channels_ = at(channels);
-  basis_.clear(), weighted_.clear(), values_.clear();
-  rest_.resize(channels_), product_.resize(channels_);
+  basis_.clear();
+  weighted_.clear();
+  values_.clear();
+  rest_.resize(channels_);
+  product_.resize(channels_);
 }
 
 double RowSpan::rest(const RowProblem& problem, const RowBlock& block, const ConstraintRow& row) {
   const std::size_t k = channels_;
   std::fill(rest_.begin(), rest_.end(), 0.0);
-  std::copy_n(row.d, block.width, &rest_[at(block.first_channel)]);
+  std::copy_n(row.d, block.width, &rest_[block.first_channel]);
   value_ = 0;
   for (std::size_t b = 0; b < values_.size(); ++b) {
     double along = 0;
@@ -44,8 +47,10 @@ bool RowSpan::add(double admittance, double value) {
   if (!is_new(square_, admittance)) return false;
   const double scale = 1 / std::sqrt(square_);
   values_.push_back(scale * (value - value_));
-  for (std::size_t c = 0; c < channels_; ++c)
-    basis_.push_back(scale * rest_[c]), weighted_.push_back(scale * product_[c]);
+  for (std::size_t c = 0; c < channels_; ++c) {
+    basis_.push_back(scale * rest_[c]);
+    weighted_.push_back(scale * product_[c]);
+  }
   return true;
 }
 

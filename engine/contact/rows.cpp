@@ -19,7 +19,11 @@ double size(const RowProblem& problem, const double* channels) {
 
 void RowSolution::resize(const RowProblem& problem) {
   const std::size_t m = problem.rows.size(), k = static_cast<std::size_t>(problem.channels);
-  f.resize(m), w.resize(m), classes.resize(m), z.resize(k), y.resize(k);
+  f.resize(m);
+  w.resize(m);
+  classes.resize(m);
+  z.resize(k);
+  y.resize(k);
 }
 
 void add_motion(const RowProblem& problem, const double* z, double* y, std::vector<double>& moved) {
@@ -38,8 +42,7 @@ void apply_impulses(const RowProblem& problem, RowSolution& s) {
     with_width(block.width, [&](auto width) {
       double z[width] = {};
       for (int i = block.first_row; i < block.last_row; ++i)
-        for (int c = 0; c < width; ++c)
-          z[c] += problem.rows[static_cast<std::size_t>(i)].d[c] * s.f[static_cast<std::size_t>(i)];
+        for (int c = 0; c < width; ++c) z[c] += problem.rows[i].d[c] * s.f[i];
       std::copy_n(z, +width, s.z.data() + block.first_channel);
     });
   }
@@ -49,10 +52,10 @@ void apply_impulses(const RowProblem& problem, RowSolution& s) {
     const double* y = s.y.data() + block.first_channel;
     with_width(block.width, [&](auto width) {
       for (int i = block.first_row; i < block.last_row; ++i) {
-        const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
-        double w = row.compliance * s.f[static_cast<std::size_t>(i)] - row.target;
+        const ConstraintRow& row = problem.rows[i];
+        double w = row.compliance * s.f[i] - row.target;
         for (int c = 0; c < width; ++c) w += row.d[c] * y[c];
-        s.w[static_cast<std::size_t>(i)] = w;
+        s.w[i] = w;
       }
     });
   }
@@ -85,8 +88,7 @@ double row_product(const RowProblem& problem, std::size_t a, const ConstraintRow
   for (int r = 0; r < A.width; ++r) {
     const std::ptrdiff_t first = std::ptrdiff_t{A.first_channel + r} * problem.channels;
     for (int c = 0; c < B.width; ++c)
-      sum +=
-          row.d[r] * problem.L[static_cast<std::size_t>(first + B.first_channel + c)] * other.d[c];
+      sum += row.d[r] * problem.L[first + B.first_channel + c] * other.d[c];
   }
   return sum;
 }
@@ -123,11 +125,11 @@ void RowSizes::measure(const RowProblem& problem) {
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     const RowBlock& block = problem.blocks[b];
     for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+      const ConstraintRow& row = problem.rows[i];
       double d = 0;
       for (int c = 0; c < block.width; ++c) d += std::abs(row.d[c]);
       still = std::max({still, d * free, std::abs(row.target)});
-      admittance[static_cast<std::size_t>(i)] = row_admittance(problem, b, row);
+      admittance[i] = row_admittance(problem, b, row);
     }
   }
 }

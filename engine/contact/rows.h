@@ -128,7 +128,7 @@ struct RowBounds {
 };
 inline RowBounds row_bounds(const RowProblem& problem, int i, const double* f) {
   constexpr double inf = std::numeric_limits<double>::infinity();
-  const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+  const ConstraintRow& row = problem.rows[i];
   switch (row.kind) {
     case RowKind::equality:
       return {-inf, inf};
@@ -149,9 +149,7 @@ inline double length(double x, double y) { return std::sqrt(x * x + y * y); }
 
 // Return true if row i is one of the two rows of a disc.
 inline bool is_of_disc(const RowProblem& problem, int i) {
-  const auto row = [&](int k) -> const ConstraintRow& {
-    return problem.rows[static_cast<std::size_t>(k)];
-  };
+  const auto row = [&](int k) -> const ConstraintRow& { return problem.rows[k]; };
   return row(i).is_disc || (i > 0 && row(i - 1).is_disc);
 }
 

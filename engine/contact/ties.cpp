@@ -16,25 +16,25 @@ bool Ties::any(const RowProblem& problem, const RowSizes& sizes, const RowSoluti
   const double slack = tied_velocity * row_scale(sizes, s);
   // Classify each row: active, degenerate or inactive.
   const auto holds = [&](int i) {
-    const ConstraintRow& row = problem.rows[at(i)];
+    const ConstraintRow& row = problem.rows[i];
     if (row.kind == RowKind::equality) return Holds::yes;
-    if (row.kind == RowKind::friction && s.classes[at(row.normal)] != RowClass::clamping)
+    if (row.kind == RowKind::friction && s.classes[row.normal] != RowClass::clamping)
       return Holds::no;
     const RowBounds bounds = row_bounds(problem, i, s.f.data());
     if (!(bounds.upper > bounds.lower)) return Holds::no;
-    const double room = row.is_disc
-                            ? bounds.upper - length(s.f[at(i)], s.f[at(i + 1)])
-                            : std::min(s.f[at(i)] - bounds.lower, bounds.upper - s.f[at(i)]);
-    const double speed = row.is_disc ? length(s.w[at(i)], s.w[at(i + 1)]) : std::abs(s.w[at(i)]);
-    if (s.classes[at(i)] == RowClass::clamping)
-      return room * sizes.admittance[at(i)] > slack ? Holds::yes : Holds::tied;
+    const double room = row.is_disc ? bounds.upper - length(s.f[i], s.f[i + 1])
+                                    : std::min(s.f[i] - bounds.lower, bounds.upper - s.f[i]);
+    const double speed = row.is_disc ? length(s.w[i], s.w[i + 1]) : std::abs(s.w[i]);
+    if (s.classes[i] == RowClass::clamping)
+      return room * sizes.admittance[i] > slack ? Holds::yes : Holds::tied;
     return speed > slack ? Holds::no : Holds::tied;
   };
-  tied_.clear(), held_.clear();
+  tied_.clear();
+  held_.clear();
   for (int b = 0; b < static_cast<int>(problem.blocks.size()); ++b) {
-    const RowBlock& block = problem.blocks[at(b)];
+    const RowBlock& block = problem.blocks[b];
     for (int i = block.first_row; i < block.last_row; ++i) {
-      const bool is_disc = problem.rows[at(i)].is_disc, gives = problem.rows[at(i)].compliance > 0;
+      const bool is_disc = problem.rows[i].is_disc, gives = problem.rows[i].compliance > 0;
       const Holds how = holds(i);
       if (how == Holds::tied && gives) return true;
       std::vector<Place>& to = how == Holds::tied ? tied_ : held_;
@@ -49,10 +49,13 @@ bool Ties::any(const RowProblem& problem, const RowSizes& sizes, const RowSoluti
   if (tied_.empty()) return false;
   span_.clear(problem.channels);
   const auto rest = [&](const Place& x) {
-    return span_.rest(problem, problem.blocks[at(x.block)], problem.rows[at(x.row)]);
+    return span_.rest(problem, problem.blocks[x.block], problem.rows[x.row]);
   };
-  const auto admittance = [&](const Place& x) { return sizes.admittance[at(x.row)]; };
-  for (const Place& x : held_) rest(x), span_.add(admittance(x));
+  const auto admittance = [&](const Place& x) { return sizes.admittance[x.row]; };
+  for (const Place& x : held_) {
+    rest(x);
+    span_.add(admittance(x));
+  }
   return std::any_of(tied_.begin(), tied_.end(),
                      [&](const Place& x) { return RowSpan::is_new(rest(x), admittance(x)); });
 }

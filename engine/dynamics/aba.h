@@ -92,8 +92,10 @@ void articulated_solve(const Model& model, Data<S>& data, const S* tau, S* a) {
       Motion<S> dA = data.dA[joint.parent];
       S x[max_columns];
       for (int k = 0; k < columns.n_v; ++k) x[k] = data.Du[first + k] - dot(dA, data.UD[first + k]);
-      for (int k = 0; k < columns.n_v; ++k)
-        dA = mul_add(x[k], data.J[first + k], dA), a[joint.v_index + k] = x[k];
+      for (int k = 0; k < columns.n_v; ++k) {
+        dA = mul_add(x[k], data.J[first + k], dA);
+        a[joint.v_index + k] = x[k];
+      }
       data.dA[i] = dA;
     });
   }

@@ -24,7 +24,7 @@ template <class S>
 void sum_wrenches(const Model& model, Data<S>& data, Wrenches<S> wrenches) {
   for (Force<S>& F : data.external) F = Force<S>();
   for (const AppliedWrench<S>& wrench : wrenches) {
-    const Frame& frame = model.frames[static_cast<std::size_t>(wrench.frame)];
+    const Frame& frame = model.frames[wrench.frame];
     const Vec3<S> p = detail::frame_offset(data, frame);
     data.external[frame.body] +=
         Force<S>{cross_add(p, wrench.F.linear, wrench.F.angular), wrench.F.linear};

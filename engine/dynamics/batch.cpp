@@ -28,7 +28,7 @@ void Batch::run(const Model& model, int operation, const Options& options, std::
                 int threads) {
   if (n <= 0) return;
   const Kernels& set = kernels();
-  const Kernel& kernel = set.operations[static_cast<std::size_t>(operation)];
+  const Kernel& kernel = set.operations[operation];
   const std::ptrdiff_t groups = (n + set.lanes - 1) / set.lanes;
   threads = threads > 0 ? std::min(threads, thread_limit()) : thread_limit();
   threads = static_cast<int>(std::min<std::ptrdiff_t>(threads, groups));
@@ -44,22 +44,23 @@ void Batch::run(const Model& model, int operation, const Options& options, std::
     const int count = static_cast<int>(std::min<std::ptrdiff_t>(set.lanes, n - first));
     kernel.lanes(model, workspace, options, first, count, in, stride, out);
   };
-  const OperationInfo& info = all_operations()[static_cast<std::size_t>(operation)];
+  const OperationInfo& info = all_operations()[operation];
   const int results = numbers_of(model, options, info.outputs);
   const int size =
       size_of(model, options, wrench_argument) + numbers_of(model, options, info.inputs) + results;
   const bool streams = n * results > cached_results;
   // Grow the workspaces on this thread, by a first group of states.
   for (int k = 0; k < threads; ++k) {
-    Place& place = places_[static_cast<std::size_t>(k)];
+    Place& place = places_[k];
     place.workspace->streams = streams;
-    if (int& reached = place.reached[static_cast<std::size_t>(operation)]; reached < size)
-      run_group(0, *place.workspace), reached = size;
+    if (int& reached = place.reached[operation]; reached < size) {
+      run_group(0, *place.workspace);
+      reached = size;
+    }
   }
   const auto body = [&](int c, int worker) {
     const std::ptrdiff_t last = std::min(groups, (c + 1) * chunk);
-    for (std::ptrdiff_t g = c * chunk; g < last; ++g)
-      run_group(g, *places_[static_cast<std::size_t>(worker)].workspace);
+    for (std::ptrdiff_t g = c * chunk; g < last; ++g) run_group(g, *places_[worker].workspace);
     if (streams) end_streaming();
   };
   if (threads == 1) {

@@ -14,7 +14,8 @@ ROBOSIM_INLINE void body_inertia(const Model& model, const Data<S>& data, int i,
   const Inertia& body = model.inertias[i];
   const Mat3<S>& R = data.X_WB[i].R;
   const Vec3<S> c = times_add(R, Vec3<S>(body.com), data.p_OB[i]);
-  I.mass = S(body.mass), I.h = I.mass * c;
+  I.mass = S(body.mass);
+  I.h = I.mass * c;
   const Mat3d& I_com = body.I_com;
   const Sym3<S> I_B(S(I_com(0, 0)), S(I_com(0, 1)), S(I_com(0, 2)), S(I_com(1, 1)), S(I_com(1, 2)),
                     S(I_com(2, 2)));

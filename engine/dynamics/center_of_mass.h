@@ -93,7 +93,8 @@ void mass_moments(const Model& model, Data<S>& data) {
   }
   for (int i = n - 1; i > 0; --i) {
     const int parent = model.joints[i].parent;
-    data.mass_c[parent] += data.mass_c[i], data.moment_c[parent] += data.moment_c[i];
+    data.mass_c[parent] += data.mass_c[i];
+    data.moment_c[parent] += data.moment_c[i];
   }
 }
 

@@ -58,7 +58,10 @@ Centroid<S> centroid(const Model& model, const Data<S>& data) {
 
 template <class S>
 void write_force(const Force<S>& F, S* out) {
-  for (int i = 0; i < 3; ++i) out[i] = F.linear[i], out[3 + i] = F.angular[i];
+  for (int i = 0; i < 3; ++i) {
+    out[i] = F.linear[i];
+    out[3 + i] = F.angular[i];
+  }
 }
 
 }  // namespace detail
@@ -147,8 +150,10 @@ void centroidal_momentum_derivatives(const Model& model, Data<S>& data, const S*
   for (int k = 0; k < 6 * n_v; ++k) dh_dq[k] = dhdot_dq[k] = dhdot_dv[k] = A_G[k] = S(0);
   const detail::Centroid<S> com = detail::centroid(model, data);
   Vec3<S> momentum, rate;  // linear parts
-  for (int i = 1; i < model.n_bodies(); ++i)
-    momentum += data.h_c[i].linear, rate += data.F[i].linear;
+  for (int i = 1; i < model.n_bodies(); ++i) {
+    momentum += data.h_c[i].linear;
+    rate += data.F[i].linear;
+  }
   for (int i = model.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
     const CompositeInertia<S>& I = data.I_c[i];

@@ -28,9 +28,11 @@ void rates_outward(const Model& model, Data<S>& data, const S* v) {
 template <class S>
 ROBOSIM_INLINE void add_to_parent(const Model& model, Data<S>& data, int i) {
   const int parent = model.joints[i].parent;
-  if (parent > 0)
-    data.I_c[parent] += data.I_c[i], data.h_c[parent] += data.h_c[i],
-        data.K_c[parent] += data.K_c[i];
+  if (parent > 0) {
+    data.I_c[parent] += data.I_c[i];
+    data.h_c[parent] += data.h_c[i];
+    data.K_c[parent] += data.K_c[i];
+  }
 }
 
 }  // namespace robosim::detail

@@ -82,7 +82,9 @@ S advance_vjp(const Model& model, const S& dt, const S* u, const S* v, const S* 
       dt_bar += adjoint.vjp(q_next_bar + k, v_next_bar + k, q_bar + k, u_bar + k, v_bar + k);
     } else {
       for (int i = k; i < k + joint.n_v; ++i) {
-        q_bar[i] = q_next_bar[i], u_bar[i] = dt * q_next_bar[i], v_bar[i] = v_next_bar[i];
+        q_bar[i] = q_next_bar[i];
+        u_bar[i] = dt * q_next_bar[i];
+        v_bar[i] = v_next_bar[i];
         dt_bar += u[i] * q_next_bar[i];
       }
     }
@@ -123,10 +125,15 @@ void advance_jvp(const Model& model, const S& dt, const S* u, const S* v, const 
           next[row] += rates.by_q[row][i] * dq[k + i] + rates.by_u[row][i] * du[k + i] +
                        rates.by_v[row][i] * dv[k + i];
       }
-      for (int i = 0; i < n; ++i) dq_next[k + i] = next[i], dv_next[k + i] = next[n + i];
+      for (int i = 0; i < n; ++i) {
+        dq_next[k + i] = next[i];
+        dv_next[k + i] = next[n + i];
+      }
     } else {
-      for (int i = k; i < k + n; ++i)
-        dq_next[i] = dq[i] + dt * du[i] + u[i] * ddt, dv_next[i] = dv[i];
+      for (int i = k; i < k + n; ++i) {
+        dq_next[i] = dq[i] + dt * du[i] + u[i] * ddt;
+        dv_next[i] = dv[i];
+      }
     }
   });
 }

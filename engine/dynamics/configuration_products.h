@@ -40,7 +40,10 @@ inline void integrate_vjp(const Model& model, const double* q, const double* v,
         for (int i = 0; i < n_q; ++i) from[i] = q[joint.q_index + i];
         for (int i = 0; i < n_v; ++i) way[i] = {v[joint.v_index + i], unit[i]};
         type.integrate(from, way, to);
-        for (int i = 0; i < n_q; ++i) reached[i] = to[i].value, rates[i] = to[i].derivative;
+        for (int i = 0; i < n_q; ++i) {
+          reached[i] = to[i].value;
+          rates[i] = to[i].derivative;
+        }
         type.velocity(reached, rates, along);
       });
 }
@@ -52,8 +55,10 @@ inline void difference_vjp(const Model& model, const double* q0, const double* q
       model, v_bar, q1_bar, [&](auto type, const Joint& joint, const double* unit, double* along) {
         constexpr int n_q = decltype(type)::n_q, n_v = decltype(type)::n_v;
         Dual from[7], to[7], way[6], difference[6];
-        for (int i = 0; i < n_q; ++i)
-          from[i] = q0[joint.q_index + i], to[i] = q1[joint.q_index + i];
+        for (int i = 0; i < n_q; ++i) {
+          from[i] = q0[joint.q_index + i];
+          to[i] = q1[joint.q_index + i];
+        }
         for (int i = 0; i < n_v; ++i) way[i] = {0.0, unit[i]};
         type.integrate(to, way, to);
         type.difference(from, to, difference);

@@ -31,7 +31,10 @@ void kinetic_energy_derivatives(const Model& model, Data<S>& data, const S* q, c
   position_stage(model, data, q);
   forward_velocities(model, data, v);
   for (int i = 1; i < model.n_bodies(); ++i) data.h_c[i] = detail::momentum(model, data, i);
-  for (int k = 0; k < model.n_v; ++k) dT_dq[k] = S(0), dT_dv[k] = S(model.armature[k]) * v[k];
+  for (int k = 0; k < model.n_v; ++k) {
+    dT_dq[k] = S(0);
+    dT_dv[k] = S(model.armature[k]) * v[k];
+  }
   for (int i = model.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
     const Force<S>& h = data.h_c[i];

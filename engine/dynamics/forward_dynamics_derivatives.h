@@ -47,7 +47,10 @@ void free_base_columns(const Model& model, const Data<S>& data, const S* v, S* d
   const Mat3<S> by_turn = skew(transpose_times(data.X_WB[1].R, Vec3<S>(model.gravity))),
                 by_v = skew(Vec3<S>{-v[3], -v[4], -v[5]});
   for (int i = 0; i < 3; ++i)
-    for (int k = 0; k < 3; ++k) da_dq[i * n + 3 + k] = by_turn(i, k), da_dv[i * n + k] = by_v(i, k);
+    for (int k = 0; k < 3; ++k) {
+      da_dq[i * n + 3 + k] = by_turn(i, k);
+      da_dv[i * n + k] = by_v(i, k);
+    }
 }
 
 }  // namespace detail
@@ -78,7 +81,8 @@ void forward_dynamics_derivatives(const Model& model, Data<S>& data, const S* q,
     const int stride = std::max(padded(n, from[0]), padded(n, from[1]));
     const std::size_t size = static_cast<std::size_t>(n) * static_cast<std::size_t>(stride);
     S *dtau_dq = data.matrix_a.take(size), *dtau_dv = data.matrix_b.take(size);
-    std::fill_n(dtau_dq, size, S(0)), std::fill_n(dtau_dv, size, S(0));
+    std::fill_n(dtau_dq, size, S(0));
+    std::fill_n(dtau_dv, size, S(0));
     detail::rnea_derivatives_sweep<true>(model, data, v, a, dtau_dq, dtau_dv, stride,
                                          static_cast<S*>(nullptr), wrenches);
     mass_solve_tree(model, L, {dtau_dq, dtau_dv}, from, stride);

@@ -73,7 +73,10 @@ void forward_dynamics_vjp_sweep(const Model& model, Data<S>& data, const S* a_ba
   }
   rnea_vjp_sweep(model, data, data.dA, q_bar, v_bar, static_cast<S*>(nullptr), wrenches,
                  wrenches_bar);
-  for (int k = 0; k < model.n_v; ++k) q_bar[k] = -q_bar[k], v_bar[k] = -v_bar[k];
+  for (int k = 0; k < model.n_v; ++k) {
+    q_bar[k] = -q_bar[k];
+    v_bar[k] = -v_bar[k];
+  }
   if (wrenches_bar)
     for (std::size_t k = 0; k < wrenches.size(); ++k)
       wrenches_bar[k] = {-wrenches_bar[k].angular, -wrenches_bar[k].linear};

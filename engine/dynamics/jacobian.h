@@ -26,8 +26,10 @@ namespace detail {
 // angular. With mimic joints, several joints share a column.
 template <class Spatial, class S>
 ROBOSIM_INLINE void add_column(const Spatial& x, S* to, int n_columns) {
-  for (int i = 0; i < 3; ++i)
-    to[i * n_columns] += x.linear[i], to[(3 + i) * n_columns] += x.angular[i];
+  for (int i = 0; i < 3; ++i) {
+    to[i * n_columns] += x.linear[i];
+    to[(3 + i) * n_columns] += x.angular[i];
+  }
 }
 
 }  // namespace detail

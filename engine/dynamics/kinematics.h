@@ -94,8 +94,10 @@ void motion_subspaces(const Model& model, Data<S>& data) {
 template <class S>
 void position_stage(const Model& model, Data<S>& data, const S* q) {
   joint_angles(model, data, q);
-  for (int i = 1; i < model.n_bodies(); ++i)
-    detail::place_body(model, data, i, q), detail::body_subspace(model, data, i);
+  for (int i = 1; i < model.n_bodies(); ++i) {
+    detail::place_body(model, data, i, q);
+    detail::body_subspace(model, data, i);
+  }
 }
 
 // J_i x: motion of joint i's body relative to its parent, for x = v or a; `x` points to the joint's

@@ -62,7 +62,8 @@ void factor_rows(const Model& model, S* L, std::integer_sequence<int, N...>) {
     do {
       const int count = std::min(static_cast<int>(end - path), solve_block);
       blocks[count](model, L, i, path);
-      path += count, blocks = more;
+      path += count;
+      blocks = more;
     } while (path < end);
   }
 }

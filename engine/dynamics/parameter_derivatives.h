@@ -53,7 +53,10 @@ ROBOSIM_INLINE void along_placement(const Model& model, const Data<S>& data, int
   const int p = joint.parent;
   const SE3<S> X_OP{data.X_WB[p].R, p > 0 ? data.p_OB[p] : -data.X_WB[1].p};
   const Force<S> F_J = inverse_times(SE3<S>(joint.X_PJ), inverse_times(X_OP, F));
-  for (int k = 0; k < 3; ++k) out[k] = F_J.linear[k], out[3 + k] = F_J.angular[k];
+  for (int k = 0; k < 3; ++k) {
+    out[k] = F_J.linear[k];
+    out[3 + k] = F_J.angular[k];
+  }
 }
 
 // Add scale times the regressor's row of body i at its center of mass, for its velocity,
@@ -140,7 +143,8 @@ void add_parameter_jvp(const Model& model, Data<S>& data, const S* v, const S* a
     const Force<S> h = I * V;
     data.F[i] = I * A + cross(V, h);
     data.F_rate[i] = I * A_rate + cross(V_rate, h) + cross(V, I * V_rate);
-    data.V_rate[i] = V_rate, data.A_rate[i] = A_rate;
+    data.V_rate[i] = V_rate;
+    data.A_rate[i] = A_rate;
 
     // Forces due to the changes of the body's inertial parameters.
     const Inertia& body = model.inertias[i];
@@ -203,8 +207,11 @@ void placement_sweep(const Model& model, Data<S>& data, S* placement, Wrenches<S
       for (int l = i; l > 0; l = model.joints[l].parent) add(l, c, Force<S>());
     for_each_on_path(model, joint.parent, [&](int c) { add(i, c, cross(data.J[c], data.F[i])); });
     add_to_parent(model, data, i);
-    if (const int parent = joint.parent; parent > 0)
-      data.F[parent] += data.F[i], data.E_c[parent] += data.E_c[i], data.Y_c[parent] += data.Y_c[i];
+    if (const int parent = joint.parent; parent > 0) {
+      data.F[parent] += data.F[i];
+      data.E_c[parent] += data.E_c[i];
+      data.Y_c[parent] += data.Y_c[i];
+    }
   }
 }
 
@@ -263,8 +270,10 @@ void forward_dynamics_parameter_derivatives(const Model& model, Data<S>& data, c
     for (int k = 0; k < model.n_v * width; ++k) matrix[k] = -matrix[k];
     mass_solve(model, data.L.data(), matrix, width);
   };
-  solve(da.mass, bodies), solve(da.com, 3 * bodies), solve(da.inertia, 6 * bodies),
-      solve(da.placement, 6 * bodies);
+  solve(da.mass, bodies);
+  solve(da.com, 3 * bodies);
+  solve(da.inertia, 6 * bodies);
+  solve(da.placement, 6 * bodies);
   solve(da.armature, model.n_v);
 }
 

@@ -79,10 +79,12 @@ ROBOSIM_INLINE Vec3<S> wrench_column(const Force<S>& F, const Mat3<S>& Y, const 
 template <class S>
 void sum_wrench_derivatives(const Model& model, Data<S>& data, Wrenches<S> wrenches) {
   sum_wrenches(model, data, wrenches);
-  for (int i = 1; i < model.n_bodies(); ++i)
-    data.E_c[i] = data.external[i], data.Y_c[i] = Mat3<S>();
+  for (int i = 1; i < model.n_bodies(); ++i) {
+    data.E_c[i] = data.external[i];
+    data.Y_c[i] = Mat3<S>();
+  }
   for (const AppliedWrench<S>& wrench : wrenches) {
-    const Frame& frame = model.frames[static_cast<std::size_t>(wrench.frame)];
+    const Frame& frame = model.frames[wrench.frame];
     const Vec3<S> p = frame_offset(data, frame), &f = wrench.F.linear;
     const S pf = dot(p, f);
     Mat3<S>& Y = data.Y_c[frame.body];
@@ -111,7 +113,8 @@ void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S*
         V_i = mul_add(v[joint.v_index + k], column, V_i);
         A_i = mul_add(v[joint.v_index + k], J_dot, mul_add(a[joint.v_index + k], column, A_i));
       }
-      data.V[i] = V_i, data.A[i] = A_i;
+      data.V[i] = V_i;
+      data.A[i] = A_i;
       // For a single column V_i x J = V x J.
       for (int c = joint.column; c < joint.column + columns.n_v; ++c)
         data.J_sum[c] = data.J_dot[c] + (columns.is_single ? data.J_dot[c] : cross(V_i, data.J[c]));
@@ -176,7 +179,13 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
           by_q.angular += wrench_column(data.E_c[i], data.Y_c[i], column);
           wrench = wrench_row(data.E_c[i], data.Y_c[i], column);
         }
-        if constexpr (negative) IJ = -IJ, by_q = -by_q, by_v = -by_v, BJ = -BJ, wrench = -wrench;
+        if constexpr (negative) {
+          IJ = -IJ;
+          by_q = -by_q;
+          by_v = -by_v;
+          BJ = -BJ;
+          wrench = -wrench;
+        }
         // Entries are zero before, unless mimic joints share them.
         const auto add = [](S& entry, const S& x) {
           if constexpr (general)
@@ -220,7 +229,8 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
           for (int l = known ? 3 : 0; l < 6; ++l) add_dv(l);
         }
         const auto add_both = [&](int l) __attribute__((always_inline)) {
-          add_dq(l), add_dv(l);
+          add_dq(l);
+          add_dv(l);
           const int at = v_of(l) * stride + row;
           add(dtau_dq[at], dot(data.J[l], by_q));
           add(dtau_dv[at], dot(data.J[l], by_v));
@@ -231,8 +241,13 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
     });
     if (const int parent = joint.parent; parent > 0) {
       if constexpr (!negative) data.I_c[parent] += I;
-      data.K_c[parent] += K, data.h_c[parent] += h, data.F[parent] += data.F[i];
-      if constexpr (general) data.E_c[parent] += data.E_c[i], data.Y_c[parent] += data.Y_c[i];
+      data.K_c[parent] += K;
+      data.h_c[parent] += h;
+      data.F[parent] += data.F[i];
+      if constexpr (general) {
+        data.E_c[parent] += data.E_c[i];
+        data.Y_c[parent] += data.Y_c[i];
+      }
     }
   }
 }

@@ -56,17 +56,18 @@ void body_force_rates(const Model& model, Data<S>& data, const S* v, const S* dq
     const Force<S> h = I * V;
     data.F[i] = I * Motion<S>{A.angular, A.linear - g} + cross(V, h);
     data.F_rate[i] = I * A_rate + cross(V_rate, h) + cross(V, I * V_rate);
-    data.V_rate[i] = V_rate, data.A_rate[i] = A_rate;
+    data.V_rate[i] = V_rate;
+    data.A_rate[i] = A_rate;
   }
   for (const AppliedWrench<S>& wrench : wrenches) {
-    const Frame& frame = model.frames[static_cast<std::size_t>(wrench.frame)];
+    const Frame& frame = model.frames[wrench.frame];
     const Vec3<S> p = frame_offset(data, frame), &w = data.X_rate[frame.body].angular;
     data.F[frame.body] -= about_origin(p, wrench.F);
     data.F_rate[frame.body] +=
         about_origin(p, Force<S>{cross(w, wrench.F.angular), cross(w, wrench.F.linear)});
   }
   for (const AppliedWrench<S>& rate : dwrenches) {
-    const Frame& frame = model.frames[static_cast<std::size_t>(rate.frame)];
+    const Frame& frame = model.frames[rate.frame];
     data.F_rate[frame.body] -= about_origin(frame_offset(data, frame), rate.F);
   }
 }
@@ -105,7 +106,7 @@ void rnea_vjp_sweep(const Model& model, Data<S>& data, const std::vector<Motion<
   }
   // Terms of the wrenches.
   for (std::size_t k = 0; k < wrenches.size(); ++k) {
-    const Frame& frame = model.frames[static_cast<std::size_t>(wrenches[k].frame)];
+    const Frame& frame = model.frames[wrenches[k].frame];
     const Vec3<S> p = frame_offset(data, frame);
     const Force<S>& F = wrenches[k].F;
     const Motion<S>& w = F_bar[frame.body];
@@ -125,13 +126,16 @@ void rnea_vjp_sweep(const Model& model, Data<S>& data, const std::vector<Motion<
     v_force -= cross(V_p, A_bar);
     const Force<S> V_bar = v_force + cross(data.V[i], A_bar);  // J v = V - V_p
     if (p > 0) {
-      data.F[p] += data.F[i], data.A_bar[p] += A_bar, data.V_bar[p] += V_bar;
+      data.F[p] += data.F[i];
+      data.A_bar[p] += A_bar;
+      data.V_bar[p] += V_bar;
       data.X_bar[p].angular += X_bar.angular;  // part of the wrenches
     }
     X_bar -= cross(V_p, V_bar);
     X_bar -= cross(Motion<S>{A_p.angular, A_p.linear - g}, A_bar);
     X_bar -= cross(F_bar[p], data.F[i]);
-    data.V_bar[i] = V_bar, data.X_bar[i] = X_bar;
+    data.V_bar[i] = V_bar;
+    data.X_bar[i] = X_bar;
     visit_columns(joint, [&](auto columns) {
       for (int k = 0; k < columns.n_v; ++k) {
         const Motion<S>& column = data.J[joint.column + k];

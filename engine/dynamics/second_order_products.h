@@ -64,9 +64,11 @@ void rnea_hvp(const Model& model, Data<DualOf<S>>& data, const S* q, const S* v,
   detail::make_dual<S>(n, tau_bar, dtau_bar, in + 2 * n);
   rnea_vjp<DualOf<S>>(model, data, data.work_q.data(), in, in + n, in + 2 * n, out, out + n,
                       out + 2 * n, wrenches);
-  for (int k = 0; k < n; ++k)
-    dq_bar[k] = out[k].derivative, dv_bar[k] = out[n + k].derivative,
+  for (int k = 0; k < n; ++k) {
+    dq_bar[k] = out[k].derivative;
+    dv_bar[k] = out[n + k].derivative;
     da_bar[k] = out[2 * n + k].derivative;
+  }
 }
 
 // q: n_q; v, tau, a_bar and the rates dq, dv, dtau, da_bar: n_v entries, da_bar may be null. Fills
@@ -85,9 +87,11 @@ void forward_dynamics_hvp(const Model& model, Data<DualOf<S>>& data, const S* q,
   detail::make_dual<S>(n, a_bar, da_bar, in + 2 * n);
   forward_dynamics_vjp<DualOf<S>>(model, data, data.work_q.data(), in, in + n, in + 2 * n,
                                   out + 3 * n, out, out + n, out + 2 * n, wrenches);
-  for (int k = 0; k < n; ++k)
-    dq_bar[k] = out[k].derivative, dv_bar[k] = out[n + k].derivative,
+  for (int k = 0; k < n; ++k) {
+    dq_bar[k] = out[k].derivative;
+    dv_bar[k] = out[n + k].derivative;
     dtau_bar[k] = out[2 * n + k].derivative;
+  }
 }
 
 }  // namespace robosim

@@ -17,7 +17,10 @@ double look_at(const Shape& shape, const SE3d& X_WS, const Vec3d& p_W, const Vec
                            transpose_times(X_WS.R, n_W));
     s.point = X_WS * s.point + rounding * n_W;
     for (int i = 0; i < s.n_corners; ++i) s.corner[i].slope = X_WS.R * s.corner[i].slope;
-    for (int i = 0; i < 2; ++i) s.axis[i] = X_WS.R * s.axis[i], s.radius[i] += rounding;
+    for (int i = 0; i < 2; ++i) {
+      s.axis[i] = X_WS.R * s.axis[i];
+      s.radius[i] += rounding;
+    }
     const double size = size_of(core);
     return std::isfinite(size) ? size : norm(p_W - X_WS.p);
   });

@@ -125,8 +125,8 @@ WitnessFactors witness_factors(const Witness& witness, const Shape& A, const SE3
                                const Shape& B, const SE3d& X_WB) {
   static constexpr auto table =
       pair_table(std::make_integer_sequence<int, n_shape_types * n_shape_types>());
-  return table[static_cast<std::size_t>(static_cast<int>(A.type) * n_shape_types +
-                                        static_cast<int>(B.type))](witness, A, X_WA, B, X_WB);
+  return table[static_cast<int>(A.type) * n_shape_types + static_cast<int>(B.type)](witness, A,
+                                                                                    X_WA, B, X_WB);
 }
 
 WitnessFactors::Blocks WitnessFactors::blocks(int side) const {
@@ -189,7 +189,10 @@ void vjp(const WitnessFactors& factors, const SE3d& X_WA, const SE3d& X_WB,
     const Vec3d angular = transpose_times(
         X.R, cross_add(arm(factors, side, X), f.u, cross(factors.witness.normal, f.w)));
     double* v = twists + 6 * side;
-    for (int k = 0; k < 3; ++k) v[k] = linear[k], v[3 + k] = angular[k];
+    for (int k = 0; k < 3; ++k) {
+      v[k] = linear[k];
+      v[3 + k] = angular[k];
+    }
   }
 }
 

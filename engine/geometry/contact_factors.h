@@ -35,7 +35,10 @@ struct WitnessRate {
   Vec3d normal, p_WA, p_WB;
 
   WitnessRate& operator+=(const WitnessRate& o) {
-    distance += o.distance, normal += o.normal, p_WA += o.p_WA, p_WB += o.p_WB;
+    distance += o.distance;
+    normal += o.normal;
+    p_WA += o.p_WA;
+    p_WB += o.p_WB;
     return *this;
   }
 };

@@ -41,8 +41,13 @@ Witness signed_distance(const Shape& A, const SE3d& X_WA, const Shape& B, const 
                           return pair.signed_distance(first, second, X, c);
                         });
   const SE3d& X_W1 = pair.swapped ? X_WB : X_WA;
-  w.p_WA = X_W1 * w.p_WA, w.p_WB = X_W1 * w.p_WB, w.normal = X_W1.R * w.normal;
-  if (pair.swapped) std::swap(w.p_WA, w.p_WB), w.normal = -w.normal;
+  w.p_WA = X_W1 * w.p_WA;
+  w.p_WB = X_W1 * w.p_WB;
+  w.normal = X_W1.R * w.normal;
+  if (pair.swapped) {
+    std::swap(w.p_WA, w.p_WB);
+    w.normal = -w.normal;
+  }
   return w;
 }
 

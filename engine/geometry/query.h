@@ -33,7 +33,8 @@ struct PairCache {
   SimplexCorners corners;
 
   void swap_sides() {
-    std::swap(piece_A, piece_B), std::swap(p_A, p_B);
+    std::swap(piece_A, piece_B);
+    std::swap(p_A, p_B);
     for (CornerPair& pair : corners.pair) std::swap(pair.A, pair.B);
   }
 };

@@ -47,7 +47,9 @@ double Shape::checked_rounding(const Shape& s, double value) {
 
 Shape Shape::triangle(const Vec3d& a, const Vec3d& b, const Vec3d& c, double rounding) {
   Shape s{ShapeType::triangle};
-  s.vertex[0] = a, s.vertex[1] = b, s.vertex[2] = c;
+  s.vertex[0] = a;
+  s.vertex[1] = b;
+  s.vertex[2] = c;
   for (int i = 0; i < 3; ++i)
     for (int k = 0; k < 3; ++k)
       if (!(std::fabs(s.vertex[i][k]) <= max_size))

@@ -53,7 +53,10 @@ SmoothPoint hull(int n, Piece&& piece, const Frame& f) {
   int farthest = 0;
   double reach = -INFINITY;
   for (int i = 0; i < n; ++i)
-    if (const double h = robosim::dot(piece(i).p, f.n); h > reach) reach = h, farthest = i;
+    if (const double h = robosim::dot(piece(i).p, f.n); h > reach) {
+      reach = h;
+      farthest = i;
+    }
   const SmoothPoint first = piece(farthest);
   double weights = 0, exponents = 0;
   SmoothPoint mean{};
@@ -65,7 +68,8 @@ SmoothPoint hull(int n, Piece&& piece, const Frame& f) {
     if (exponent < -700) continue;
     const double w = std::exp(exponent);
     const Vec2 a = f.over(d);
-    weights += w, exponents += w * exponent;
+    weights += w;
+    exponents += w * exponent;
     mean = mean + SmoothPoint{w * d, w * x.S};
     squares = squares + w * outer(a, a);
   }
@@ -143,7 +147,8 @@ struct State {
       : n(normal) {
     tangents(n, t0, t1);
     const Vec3d between = X_WB.p - X_WA.p;
-    a = smooth(A, X_WA.R, n, t0, t1, e), b = smooth(B, X_WB.R, -n, t0, t1, e);
+    a = smooth(A, X_WA.R, n, t0, t1, e);
+    b = smooth(B, X_WB.R, -n, t0, t1, e);
     b.p += between;
     // The point of a half-space is the projection of the other shape's point.
     if (A.type == ShapeType::half_space) a.p = b.p - robosim::dot(n, b.p) * n;
@@ -221,8 +226,10 @@ WitnessFactors smoothed_distance(double smoothing, const Shape& A, const SE3d& X
     const double slope = dot(d, now.offset()), noise = rounding * (norm(now.a.p) + norm(now.b.p));
     State next = at(now.normal_after(d));
     for (int i = 0;
-         i < max_halvings && !(next.phi >= now.phi + 1e-4 * std::ldexp(slope, -i) - noise); ++i)
-      d = 0.5 * d, next = at(now.normal_after(d));
+         i < max_halvings && !(next.phi >= now.phi + 1e-4 * std::ldexp(slope, -i) - noise); ++i) {
+      d = 0.5 * d;
+      next = at(now.normal_after(d));
+    }
     if (next.phi < now.phi - noise) break;
     now = next;
     if (std::hypot(d.x, d.y) < enough) break;

@@ -28,7 +28,10 @@ struct Mat2 {
   ROBOSIM_INLINE constexpr Mat2(const Mat2& o)
       : row{{o.row[0].x, o.row[0].y}, {o.row[1].x, o.row[1].y}} {}
   ROBOSIM_INLINE constexpr Mat2& operator=(const Mat2& o) {
-    row[0].x = o.row[0].x, row[0].y = o.row[0].y, row[1].x = o.row[1].x, row[1].y = o.row[1].y;
+    row[0].x = o.row[0].x;
+    row[0].y = o.row[0].y;
+    row[1].x = o.row[1].x;
+    row[1].y = o.row[1].y;
     return *this;
   }
 };
@@ -89,9 +92,10 @@ struct Radii {
       if (is_straight ? !s.is_straight(i) : radius == 0) continue;
       Vec2 e{robosim::dot(s.axis[i], t0), robosim::dot(s.axis[i], t1)};
       if (axes == Axes::square) e = unit(e);
-      if (is_straight)
-        n_straight = 1, along = e;
-      else
+      if (is_straight) {
+        n_straight = 1;
+        along = e;
+      } else
         finite = finite + radius * outer(e, e);
     }
   }

@@ -145,8 +145,8 @@ void witness_jacobian(const Witness& witness, const Shape& A, const SE3d& X_WA, 
                       const SE3d& X_WB, WitnessJacobian& out) {
   static constexpr auto table =
       table_of_pairs(std::make_integer_sequence<int, n_shape_types * n_shape_types>());
-  table[static_cast<std::size_t>(static_cast<int>(A.type) * n_shape_types +
-                                 static_cast<int>(B.type))](witness, A, X_WA, B, X_WB, out);
+  table[static_cast<int>(A.type) * n_shape_types + static_cast<int>(B.type)](witness, A, X_WA, B,
+                                                                             X_WB, out);
 }
 
 }  // namespace robosim

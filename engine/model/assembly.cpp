@@ -181,8 +181,10 @@ void ModelAssembly::number_coordinates() {
     const JointSpec& spec = *spec_of_[i];
     if (spec.mimic) continue;
     const JointLayout layout = joint_layout(joint.type);
-    joint.q_index = model_.n_q, joint.n_q = layout.n_q;
-    joint.v_index = model_.n_v, joint.n_v = layout.n_v;
+    joint.q_index = model_.n_q;
+    joint.n_q = layout.n_q;
+    joint.v_index = model_.n_v;
+    joint.n_v = layout.n_v;
     model_.n_q += layout.n_q;
     model_.n_v += layout.n_v;
     append(model_.limits.q_lower, spec.lower);
@@ -229,9 +231,11 @@ void ModelAssembly::resolve_mimic(int i) {
                      " and so has no position to copy; " + joined(one_position_kinds()) +
                      " joints have one");
   const auto source = std::find(spec_of_.begin(), spec_of_.end(), spec) - spec_of_.begin();
-  Joint& moved = model_.joints[static_cast<std::size_t>(source)];
-  joint.q_index = moved.q_index, joint.n_q = moved.n_q;
-  joint.v_index = moved.v_index, joint.n_v = moved.n_v;
+  Joint& moved = model_.joints[source];
+  joint.q_index = moved.q_index;
+  joint.n_q = moved.n_q;
+  joint.v_index = moved.v_index;
+  joint.n_v = moved.n_v;
   // A full turn of the source returns the mimic joint only if that makes whole turns, too.
   const bool comes_back = joint_layout(joint.type).coordinates[0] == Coordinate::periodic_angle;
   if (!comes_back || joint.ratio != std::round(joint.ratio)) moved.continuous = false;

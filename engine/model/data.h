@@ -100,18 +100,47 @@ Data<S>::Data(const Model& model) {
   const std::size_t n_c = static_cast<std::size_t>(model.n_columns());
   const std::size_t n_a =
       static_cast<std::size_t>(sin_cos_room(static_cast<int>(model.angle_joints.size())));
-  angle.resize(n_a), sine.resize(n_a), cosine.resize(n_a), X_WB.resize(n), p_OB.resize(n),
-      J.resize(n_c), I.resize(n);
-  V.resize(n), A.resize(n), F.resize(n), external.resize(n), I_c.resize(n);
-  mass_c.resize(n), moment_c.resize(n);
-  I_A.resize(n), p_A.resize(n), dA.resize(n), U.resize(n_c), UD.resize(n_c), D.resize(6 * n_c),
-      Du.resize(n_c);
-  J_dot.resize(n_c), J_ddot.resize(n_c), J_sum.resize(n_c), J_rate.resize(n_c);
-  K_c.resize(n), h_c.resize(n), E_c.resize(n), Y_c.resize(n);
-  X_rate.resize(n), V_rate.resize(n), A_rate.resize(n), F_rate.resize(n);
-  F_bar.resize(n), X_bar.resize(n), V_bar.resize(n), A_bar.resize(n);
-  bias.resize(n_v), a.resize(n_v);
-  work_q.resize(static_cast<std::size_t>(model.n_q)), work.resize(8 * n_v);
+  angle.resize(n_a);
+  sine.resize(n_a);
+  cosine.resize(n_a);
+  X_WB.resize(n);
+  p_OB.resize(n);
+  J.resize(n_c);
+  I.resize(n);
+  V.resize(n);
+  A.resize(n);
+  F.resize(n);
+  external.resize(n);
+  I_c.resize(n);
+  mass_c.resize(n);
+  moment_c.resize(n);
+  I_A.resize(n);
+  p_A.resize(n);
+  dA.resize(n);
+  U.resize(n_c);
+  UD.resize(n_c);
+  D.resize(6 * n_c);
+  Du.resize(n_c);
+  J_dot.resize(n_c);
+  J_ddot.resize(n_c);
+  J_sum.resize(n_c);
+  J_rate.resize(n_c);
+  K_c.resize(n);
+  h_c.resize(n);
+  E_c.resize(n);
+  Y_c.resize(n);
+  X_rate.resize(n);
+  V_rate.resize(n);
+  A_rate.resize(n);
+  F_rate.resize(n);
+  F_bar.resize(n);
+  X_bar.resize(n);
+  V_bar.resize(n);
+  A_bar.resize(n);
+  bias.resize(n_v);
+  a.resize(n_v);
+  work_q.resize(model.n_q);
+  work.resize(8 * n_v);
 }
 
 template <class S>

@@ -101,12 +101,17 @@ struct Joint {
     const Mat3d aaT(axis.x * axis, axis.y * axis, axis.z * axis);
     Mat3d rest = Mat3d::identity();
     rest -= aaT;
-    R_fixed = X_PJ.R * aaT, R_cos = X_PJ.R * rest, R_sin = X_PJ.R * skew(axis);
+    R_fixed = X_PJ.R * aaT;
+    R_cos = X_PJ.R * rest;
+    R_sin = X_PJ.R * skew(axis);
     axis_P = X_PJ.R * axis;
-    along = -1, sense = 1;
+    along = -1;
+    sense = 1;
     for (int k = 0; k < 3; ++k)
-      if (std::abs(axis[k]) == 1 && axis[(k + 1) % 3] == 0 && axis[(k + 2) % 3] == 0)
-        along = k, sense = axis[k];
+      if (std::abs(axis[k]) == 1 && axis[(k + 1) % 3] == 0 && axis[(k + 2) % 3] == 0) {
+        along = k;
+        sense = axis[k];
+      }
     fixed_turn = -1;
     const Mat3d& R = X_PJ.R;
     for (int k = 0; k < 3; ++k) {

@@ -16,8 +16,10 @@ namespace {
 
 void number_paths(Model& model) {
   const int n = model.n_bodies();
-  model.column_v.clear(), model.angle_joints.clear(), model.runs.clear(),
-      model.run_begin.assign(static_cast<std::size_t>(n) + 1, 0);
+  model.column_v.clear();
+  model.angle_joints.clear();
+  model.runs.clear();
+  model.run_begin.assign(static_cast<std::size_t>(n) + 1, 0);
   for (int i = 1; i < n; ++i) {
     Joint& joint = model.joints[i];
     joint.column = model.n_columns();
@@ -74,8 +76,11 @@ void find_factor_rows(Model& model) {
       for (std::size_t i = 0; i < k; ++i)
         for (std::size_t j = 0; filled[k][i] && j < i; ++j)
           if (filled[k][j]) filled[i][j] = true;
-  model.rows.clear(), model.row_begin.assign(n + 1, 0);
-  model.columns.clear(), model.column_begin.assign(n + 1, 0), model.related.assign(n, 0);
+  model.rows.clear();
+  model.row_begin.assign(n + 1, 0);
+  model.columns.clear();
+  model.column_begin.assign(n + 1, 0);
+  model.related.assign(n, 0);
   for (std::size_t k = 0; k < n; ++k) {
     for (std::size_t i = k; i-- > 0;)
       if (filled[k][i]) model.rows.push_back(static_cast<int>(i));

@@ -24,8 +24,14 @@ void Line::set(const double* q0, const double* q1) {
     // Unit quaternions a and b: the chord is closest to the origin at its middle, so scaling to
     // unit length speeds its points up by 1 / |(a + b) / 2| at most.
     double *a = &q0_[first], *b = &q1_[first], dot = 0, aa = 0, bb = 0;
-    for (int k = 0; k < 4; ++k) aa += a[k] * a[k], bb += b[k] * b[k];
-    for (int k = 0; k < 4; ++k) a[k] /= std::sqrt(aa), b[k] /= std::sqrt(bb);
+    for (int k = 0; k < 4; ++k) {
+      aa += a[k] * a[k];
+      bb += b[k] * b[k];
+    }
+    for (int k = 0; k < 4; ++k) {
+      a[k] /= std::sqrt(aa);
+      b[k] /= std::sqrt(bb);
+    }
     for (int k = 0; k < 4; ++k) dot += a[k] * b[k];
     if (dot < 0)
       for (int k = 0; k < 4; ++k) b[k] = -b[k];
@@ -61,7 +67,7 @@ PiecewisePolynomial::PiecewisePolynomial(const double* breaks, int pieces,
       whole_(at(pieces * n_columns)) {
   for (int i = 0; i < pieces; ++i)
     for (int c = 0; c < n_columns; ++c)
-      whole_[at(i * n_columns + c)] = derivative_bound(1, i, c, 0, breaks[i + 1] - breaks[i]);
+      whole_[i * n_columns + c] = derivative_bound(1, i, c, 0, breaks[i + 1] - breaks[i]);
 }
 
 int PiecewisePolynomial::piece_at(double t) const {
@@ -120,8 +126,8 @@ void PiecewisePolynomial::spread(double t0, double t1, Spread& out) const {
                  u1 = std::max(std::min(t1, breaks_[i + 1]) - breaks_[i], u0);
     const bool is_whole = u0 == 0 && u1 == breaks_[i + 1] - breaks_[i];
     for (int c = 0; c < n_columns_; ++c) {
-      double& span = out.span[at(columns_[c])];
-      const double whole = half * whole_[at(i * n_columns_ + c)];
+      double& span = out.span[columns_[c]];
+      const double whole = half * whole_[i * n_columns_ + c];
       if (whole > span)
         span = std::max(span, is_whole ? whole : half * derivative_bound(1, i, c, u0, u1));
     }

@@ -55,7 +55,7 @@ EdgeChecker::EdgeChecker(const CollisionScene& scene)
       line_(scene.model()) {
   const std::size_t n_q = at(scene.model().n_q);
   for (std::vector<double>& q : q_) q.resize(n_q);
-  spreads_.assign(at(width), {q_[0], q_[0], q_[0]});
+  spreads_.assign(width, {q_[0], q_[0], q_[0]});
   std::size_t places = scene.clusters().size() + scene.single_pairs().size();
   for (const CollisionScene::Group& group : scene.groups()) {
     first_place_.push_back(places);
@@ -65,15 +65,18 @@ EdgeChecker::EdgeChecker(const CollisionScene& scene)
   recent_.reserve(most_recent);
   // Capacity that suffices for most edges, so that the first ones do not allocate.
   constexpr std::size_t usual = 128;
-  queue_.reserve(usual), entries_.reserve(4 * usual), suspects_.reserve(usual),
-      asked_.reserve(usual), rows_.reserve(usual);
+  queue_.reserve(usual);
+  entries_.reserve(4 * usual);
+  suspects_.reserve(usual);
+  asked_.reserve(usual);
+  rows_.reserve(usual);
   for (std::vector<Entry>& open : open_) open.reserve(usual / 2);
   restrict_to({});
 }
 
 void EdgeChecker::restrict_to(const std::vector<int>& columns) {
   std::vector<char> driven(at(scene_->model().n_q), columns.empty());
-  for (const int k : columns) driven[at(k)] = 1;
+  for (const int k : columns) driven[k] = 1;
   root_.clear();
   for (std::size_t i = 0; i < scene_->clusters().size(); ++i)
     if (scene_->clusters()[i].touchable > 0 && layout_.moves_cluster(static_cast<int>(i), driven))
@@ -112,7 +115,11 @@ void EdgeChecker::decide_by_shapes(const double* q, std::size_t n,
 
 EdgeChecker::Place& EdgeChecker::place_of(const SiftItem& item) {
   Place& place = places_[number_of(item)];
-  if (place.age != age_) place.age = age_, place.looks = place.hits = 0, place.normal = {};
+  if (place.age != age_) {
+    place.age = age_;
+    place.looks = place.hits = 0;
+    place.normal = {};
+  }
   return place;
 }
 
@@ -159,7 +166,8 @@ void EdgeChecker::divide(const Curve& curve, double t0, double t1) {
 void EdgeChecker::place(const Curve& curve, const Interval* intervals, int count) {
   const double* q[width];
   for (int l = 0; l < count; ++l) {
-    looks_[l].t0 = intervals[l].t0, looks_[l].t1 = intervals[l].t1;
+    looks_[l].t0 = intervals[l].t0;
+    looks_[l].t1 = intervals[l].t1;
     looks_[l].half = 0.5 * (intervals[l].t1 - intervals[l].t0);
     looks_[l].middle = intervals[l].t0 + looks_[l].half;
     curve.position(looks_[l].middle, q_[l].data());
@@ -179,8 +187,8 @@ std::int64_t EdgeChecker::work_of(int a, int b) const {
 
 std::pair<int, int> EdgeChecker::objects_of(const SiftItem& pair) const {
   if (pair.kind == SiftItem::single)
-    return {scene_->single_pairs()[at(pair.item)].a, scene_->single_pairs()[at(pair.item)].b};
-  const CollisionScene::Group& group = scene_->groups()[at(pair.kind)];
+    return {scene_->single_pairs()[pair.item].a, scene_->single_pairs()[pair.item].b};
+  const CollisionScene::Group& group = scene_->groups()[pair.kind];
   const AabbTree& tree = scene_->bvh(group.bvh);
   return {group.object, tree.item(tree.node(pair.item).first)};
 }
@@ -193,7 +201,7 @@ SE3d EdgeChecker::X_WO(int object, int lane) const {
 std::size_t EdgeChecker::number_of(const SiftItem& item) const {
   if (item.kind == SiftItem::cluster) return at(item.item);
   if (item.kind == SiftItem::single) return scene_->clusters().size() + at(item.item);
-  return first_place_[at(item.kind)] + at(item.item);
+  return first_place_[item.kind] + at(item.item);
 }
 
 // Return true if the table of a single pair proves it free within `span` (n_q entries) of the
@@ -230,8 +238,10 @@ bool EdgeChecker::any_overlaps(EdgeResult& result) {
       std::rotate(recent_.begin(), known, known + 1);
     else if (recent_.size() < most_recent)
       recent_.insert(recent_.begin(), s.pair);
-    else
-      recent_.back() = s.pair, std::rotate(recent_.begin(), recent_.end() - 1, recent_.end());
+    else {
+      recent_.back() = s.pair;
+      std::rotate(recent_.begin(), recent_.end() - 1, recent_.end());
+    }
     return true;
   }
   return false;
@@ -275,7 +285,7 @@ void EdgeChecker::bound(const Curve& curve, double t0, double t1, const Interval
     look.floor_factor = 0.25 * std::min(look.middle - t0, t1 - look.middle) / look.half;
     look.is_last = look.half <= shortest * (t1 - t0);
     if (look.is_last) is_last |= 1u << l;
-    curve.spread(intervals[l].t0, intervals[l].t1, spreads_[at(l)]);
+    curve.spread(intervals[l].t0, intervals[l].t1, spreads_[l]);
   }
   sifter_->spread(spreads_.data(), half, is_last);
   rows_.clear();
@@ -294,9 +304,12 @@ void EdgeChecker::bound(const Curve& curve, double t0, double t1, const Interval
       const Entry& entry = entries_[i];
       Place& place = places_[number_of(entry)];
       if (place.stamp != now_) {
-        place.stamp = now_, place.row = asked_.size();
+        place.stamp = now_;
+        place.row = asked_.size();
         SiftRow& row = asked_.add();
-        row.item = entry.item, row.kind = entry.kind, row.lanes = 0;
+        row.item = entry.item;
+        row.kind = entry.kind;
+        row.lanes = 0;
       }
       SiftRow& row = asked_.data()[place.row];
       row.lanes |= 1u << l;
@@ -394,7 +407,8 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
   Vec3d n;
   double bound;
   if (answered_ >> lane & 1) {
-    bound = bounds_.distance[lane] - rounding_slack, n = bounds_.normal[lane];
+    bound = bounds_.distance[lane] - rounding_slack;
+    n = bounds_.normal[lane];
   } else {
     const int cache = row.kind == SiftItem::single ? row.item : -1;
     work_ += work_of(a, b);
@@ -413,7 +427,8 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
                                                      b, X_WO(b, lane), cache) -
                          rounding_slack;
     if (exact > bound) {
-      bound = exact, n = bounds_.normal[lane] = {};
+      bound = exact;
+      n = bounds_.normal[lane] = {};
       sifter_->approaches(row, 1u << lane, bounds_.normal, approaches_);
     }
   }
@@ -435,9 +450,13 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
     const double from = look.middle - reach * look.half, to = look.middle + reach * look.half;
     cover(row, from, to);
     Place& place = places_[number_of(row)];
-    if (place.curve != curve_) place.curve = curve_, place.n_proven = 0;
+    if (place.curve != curve_) {
+      place.curve = curve_;
+      place.n_proven = 0;
+    }
     const std::size_t k = at(place.n_proven++ % Place::most);
-    place.from[k] = from, place.to[k] = to;
+    place.from[k] = from;
+    place.to[k] = to;
   }
   if (part > enough) return false;
   if (at_floor) return true;
@@ -450,7 +469,7 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
 EdgeResult EdgeChecker::settle(SiftRow& row) {
   const bool is_pair =
       row.kind == SiftItem::single ||
-      (row.kind >= 0 && scene_->bvh(scene_->groups()[at(row.kind)].bvh).node(row.item).is_leaf());
+      (row.kind >= 0 && scene_->bvh(scene_->groups()[row.kind].bvh).node(row.item).is_leaf());
   if (!is_pair) {
     for (int l = 0; l < width; ++l)
       if (row.lanes >> l & 1) keep_open(row, l, row.part[l]);
@@ -458,7 +477,7 @@ EdgeResult EdgeChecker::settle(SiftRow& row) {
   }
   const auto [a, b] = objects_of(row);
   for (int l = 0; l < width; ++l)
-    if ((row.lanes >> l & 1) && is_known_apart(row, l, spreads_[at(l)].span.data()))
+    if ((row.lanes >> l & 1) && is_known_apart(row, l, spreads_[l].span.data()))
       row.lanes &= ~(1u << l);
   if (row.lanes == 0) return {};
   if (const Place& place = places_[number_of(row)]; is_steady_ && place.curve == curve_)
@@ -476,8 +495,10 @@ EdgeResult EdgeChecker::settle(SiftRow& row) {
       return (row.lanes >> l & 1) && (!any_near || row.gap[l] <= 0);
     };
     for (int l = 0; l < width; ++l)
-      if (counts(l))
-        first = std::min(first, looks_[l].middle), last = std::max(last, looks_[l].middle);
+      if (counts(l)) {
+        first = std::min(first, looks_[l].middle);
+        last = std::max(last, looks_[l].middle);
+      }
     int lane = -1;
     const double center = 0.5 * (first + last);
     for (int l = 0; l < width; ++l)
@@ -503,7 +524,7 @@ EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double r
 bool EdgeChecker::begin(const Curve& curve, double t0, double t1, double resolution, Rigour rigor,
                         EdgeResult& result) {
   if (scene_->overlapping_fixed_pair() >= 0) {
-    const auto& pair = scene_->pairs()[at(scene_->overlapping_fixed_pair())];
+    const auto& pair = scene_->pairs()[scene_->overlapping_fixed_pair()];
     return result = {false, t0, pair.first, pair.second}, false;
   }
   resolution_ = resolution;

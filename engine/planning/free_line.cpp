@@ -20,7 +20,7 @@ SearchResult free_line(EdgeChecker& checker, const double* start, const double* 
   // Enumerate the lines, as long as they are short enough.
   std::vector<double> from(n), ends;
   std::vector<char> may_turn = options.may_turn;
-  may_turn.resize(at(n_goals), 0);
+  may_turn.resize(n_goals, 0);
   for (std::size_t k = 0; k < n; ++k) from[k] = start[options.columns[k]];
   for (int g = 0; g < n_goals; ++g)
     for (const int column : options.columns) ends.push_back(goals[at(g) * n_q + at(column)]);
@@ -38,7 +38,7 @@ SearchResult free_line(EdgeChecker& checker, const double* start, const double* 
   // Prefer shapes to meshes, as the search does.
   std::vector<double> roots(start, start + n_q), to = roots;
   for (int g = 0; g < n_goals; ++g) {
-    for (std::size_t k = 0; k < n; ++k) to[at(options.columns[k])] = ends[at(g) * n + k];
+    for (std::size_t k = 0; k < n; ++k) to[options.columns[k]] = ends[at(g) * n + k];
     roots.insert(roots.end(), to.begin(), to.end());
   }
   ShapesFirst shapes_first(checker, roots.data(), roots.size() / n_q, options.columns);
@@ -49,7 +49,7 @@ SearchResult free_line(EdgeChecker& checker, const double* start, const double* 
       break;
     }
     ++result.edges;
-    for (std::size_t k = 0; k < n; ++k) to[at(options.columns[k])] = line.q[k];
+    for (std::size_t k = 0; k < n; ++k) to[options.columns[k]] = line.q[k];
     const EdgeResult found = checker.line(start, to.data(), options.resolution);
     if (!found.free) {
       shapes_first.is_blocked(found, start, to.data());

@@ -95,7 +95,8 @@ class Solver {
     IkGoal goal = *goal_;
     for (int i = 0; i < 6; ++i) {
       const double slack = i < 3 ? options_.position_slack : options_.rotation_slack;
-      goal.lower[i] -= slack, goal.upper[i] += slack;
+      goal.lower[i] -= slack;
+      goal.upper[i] += slack;
     }
     const IkReach reach(*model_, goal, options_, options_.reference.data());
     const IkReach::Answer answer = reach(goal.X_WG);
@@ -109,16 +110,20 @@ class Solver {
   // more; near the reference where there are no limits.
   void set_windows() {
     const std::size_t n = options_.columns.size();
-    low_.resize(n), high_.resize(n), shift_.resize(n), stride_.resize(n);
+    low_.resize(n);
+    high_.resize(n);
+    shift_.resize(n);
+    stride_.resize(n);
     for (std::size_t j = 0; j < n; ++j) {
-      const double reference = options_.reference[at(options_.columns[j])],
-                   reach = turns_[j] ? pi : 1;
-      low_[j] = options_.lower[j], high_[j] = options_.upper[j];
+      const double reference = options_.reference[options_.columns[j]], reach = turns_[j] ? pi : 1;
+      low_[j] = options_.lower[j];
+      high_[j] = options_.upper[j];
       const bool bounded = std::isfinite(low_[j]) && std::isfinite(high_[j]);
       if (!bounded || (turns_[j] && high_[j] - low_[j] > 2 * pi)) {
         const double low =
             std::max(options_.lower[j], std::min(reference - reach, options_.upper[j] - 2 * reach));
-        low_[j] = low, high_[j] = std::min(options_.upper[j], low + 2 * reach);
+        low_[j] = low;
+        high_[j] = std::min(options_.upper[j], low + 2 * reach);
       }
       shift_[j] = rng_.uniform();
     }
@@ -140,7 +145,7 @@ class Solver {
   void start_at_random(int k) {
     for (std::size_t j = 0; j < options_.columns.size(); ++j) {
       const double u = shift_[j] + (k + 1) * stride_[j];
-      q_[at(options_.columns[j])] = low_[j] + (u - std::floor(u)) * (high_[j] - low_[j]);
+      q_[options_.columns[j]] = low_[j] + (u - std::floor(u)) * (high_[j] - low_[j]);
     }
   }
 
@@ -169,7 +174,7 @@ class Solver {
         const double* c = residual_.column(j);
         double gradient = 0;
         for (int i = 0; i < 6; ++i) gradient += c[i] * r[i];
-        const double q = q_[at(options_.columns[j])];
+        const double q = q_[options_.columns[j]];
         if ((q <= options_.lower[j] && gradient > 0) || (q >= options_.upper[j] && gradient < 0))
           continue;
         free_.push_back(j);
@@ -213,14 +218,14 @@ class Solver {
       const double* c = residual_.column(j);
       double dq = 0;
       for (int i = 0; i < 6; ++i) dq -= c[i] * y[i];
-      trial_[at(options_.columns[j])] = dq;
+      trial_[options_.columns[j]] = dq;
       longest = std::max(longest, std::abs(dq));
     }
     const double scale = longest > largest_step ? largest_step / longest : 1;
     for (const std::size_t j : free_) {
-      double& value = trial_[at(options_.columns[j])];
-      value = std::clamp(q_[at(options_.columns[j])] + scale * value, options_.lower[j],
-                         options_.upper[j]);
+      double& value = trial_[options_.columns[j]];
+      value =
+          std::clamp(q_[options_.columns[j]] + scale * value, options_.lower[j], options_.upper[j]);
     }
   }
 
@@ -230,8 +235,8 @@ class Solver {
     IkSolution s{q_, residual_.position_error(), residual_.rotation_error(), 0};
     double sum = 0;
     for (std::size_t j = 0; j < options_.columns.size(); ++j) {
-      double& value = s.q[at(options_.columns[j])];
-      const double reference = options_.reference[at(options_.columns[j])];
+      double& value = s.q[options_.columns[j]];
+      const double reference = options_.reference[options_.columns[j]];
       if (turns_[j]) {
         double turns = std::round((reference - value) / (2 * pi));
         while (turns > 0 && value + 2 * pi * turns > options_.upper[j]) --turns;

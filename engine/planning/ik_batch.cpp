@@ -43,30 +43,35 @@ class Batch {
         start_(start),
         stride_(shared_start ? 0 : model.n_q),
         rng_(options.ik.seed) {
-    chain_.model = &model, chain_.goal = goal;
-    const Frame& frame = model.frames[at(goal.frame)];
+    chain_.model = &model;
+    chain_.goal = goal;
+    const Frame& frame = model.frames[goal.frame];
     chain_.X_BE = frame.X_BF * goal.X_FE;
-    for (int i = frame.body; i > 0; i = model.joints[at(i)].parent) chain_.path.push_back(i);
+    for (int i = frame.body; i > 0; i = model.joints[i].parent) chain_.path.push_back(i);
     std::reverse(chain_.path.begin(), chain_.path.end());
-    chain_.columns = options.ik.columns, chain_.lower = options.ik.lower,
+    chain_.columns = options.ik.columns;
+    chain_.lower = options.ik.lower;
     chain_.upper = options.ik.upper;
-    chain_.column_of.assign(at(model.n_q), -1);
+    chain_.column_of.assign(model.n_q, -1);
     for (std::size_t j = 0; j < chain_.columns.size(); ++j)
-      chain_.column_of[at(chain_.columns[j])] = static_cast<int>(j);
+      chain_.column_of[chain_.columns[j]] = static_cast<int>(j);
     chain_.max_iterations = options.max_iterations;
-    chain_.position_tolerance = options.position_aim,
+    chain_.position_tolerance = options.position_aim;
     chain_.rotation_tolerance = options.rotation_aim;
     find_turns();
 
     const std::size_t count = at(n), n_q = at(model.n_q);
     result_.q.resize(count * n_q);
-    result_.position_error.assign(count, 0), result_.rotation_error.assign(count, 0);
-    result_.status.assign(count, IkStatus::not_found), result_.attempts.assign(count, 0);
-    result_.distance.assign(count, 0), result_.least.assign(count, 0),
-        result_.most.assign(count, 0);
+    result_.position_error.assign(count, 0);
+    result_.rotation_error.assign(count, 0);
+    result_.status.assign(count, IkStatus::not_found);
+    result_.attempts.assign(count, 0);
+    result_.distance.assign(count, 0);
+    result_.least.assign(count, 0);
+    result_.most.assign(count, 0);
     tasks_.resize(count);
     for (int i = 0; i < n; ++i) {
-      IkTask& task = tasks_[at(i)];
+      IkTask& task = tasks_[i];
       task.start = start + i * stride_;
       task.X_WG = X_WG[i];
       task.q = result_.q.data() + at(i) * n_q;
@@ -80,7 +85,7 @@ class Batch {
     // Rounds of attempts: a few, then all; more where solutions collide.
     std::vector<int> left;
     for (int i = 0; i < n_; ++i)
-      if (result_.status[at(i)] == IkStatus::not_found) left.push_back(i);
+      if (result_.status[i] == IkStatus::not_found) left.push_back(i);
     int end = std::min(first_attempts, options_.attempts);
     bool goes_on = true;
     while (!left.empty() && goes_on) {
@@ -90,9 +95,9 @@ class Batch {
       if (options_.scene) look_at(left);
       std::vector<int> next;
       for (const int i : left) {
-        const IkTask& task = tasks_[at(i)];
+        const IkTask& task = tasks_[i];
         if (task.is_solved)
-          result_.status[at(i)] = IkStatus::solved;
+          result_.status[i] = IkStatus::solved;
         else if (task.attempt < options_.attempts)
           next.push_back(i);
       }
@@ -120,35 +125,38 @@ class Batch {
     std::unique_ptr<IkReach> reach;
     const double* made_for = nullptr;
     for (int i = 0; i < n_; ++i) {
-      const IkTask& task = tasks_[at(i)];
+      const IkTask& task = tasks_[i];
       if (!reach || !alike(task.start, made_for)) {
         IkGoal goal = chain_.goal;
         // Solutions within the tolerances count, not only exact ones.
         for (int k = 0; k < 6; ++k) {
           const double tolerance =
               k < 3 ? options_.ik.position_tolerance : options_.ik.rotation_tolerance;
-          goal.lower[k] -= tolerance, goal.upper[k] += tolerance;
+          goal.lower[k] -= tolerance;
+          goal.upper[k] += tolerance;
         }
         reach = std::make_unique<IkReach>(model_, goal, options_.ik, task.start);
         made_for = task.start;
-        result_.first = reach->first(), result_.last = reach->last();
+        result_.first = reach->first();
+        result_.last = reach->last();
       }
       const IkReach::Answer answer = (*reach)(task.X_WG);
       if (!answer.is_beyond) continue;
-      result_.status[at(i)] = IkStatus::out_of_reach;
-      result_.position_error[at(i)] = result_.rotation_error[at(i)] =
+      result_.status[i] = IkStatus::out_of_reach;
+      result_.position_error[i] = result_.rotation_error[i] =
           std::numeric_limits<double>::quiet_NaN();
-      result_.distance[at(i)] = answer.distance, result_.least[at(i)] = answer.least,
-      result_.most[at(i)] = answer.most;
+      result_.distance[i] = answer.distance;
+      result_.least[i] = answer.least;
+      result_.most[i] = answer.most;
     }
   }
 
   bool alike(const double* a, const double* b) const {
     if (a == b) return true;
     for (const int body : chain_.path) {
-      const Joint& joint = model_.joints[at(body)];
+      const Joint& joint = model_.joints[body];
       for (int k = joint.q_index; k < joint.q_index + std::max(joint.n_q, 1); ++k)
-        if (chain_.column_of[at(k)] < 0 && a[k] != b[k]) return false;
+        if (chain_.column_of[k] < 0 && a[k] != b[k]) return false;
     }
     return true;
   }
@@ -159,7 +167,7 @@ class Batch {
     const int first = IkSeeds::block * seeds_.blocks, total = IkSeeds::block * blocks;
     const std::size_t columns = chain_.columns.size();
     seeds_.q.resize(at(total) * columns);
-    for (auto& numbers : seeds_.pose) numbers.resize(at(total));
+    for (auto& numbers : seeds_.pose) numbers.resize(total);
     for (std::size_t k = at(first) * columns; k < seeds_.q.size(); ++k) {
       const std::size_t j = k % columns;
       double low, high;
@@ -177,17 +185,18 @@ class Batch {
       for (std::size_t j = 0; j < columns; ++j)
         to[chain_.columns[j]] = seeds_.q[at(first + i) * columns + j];
     }
-    const std::unique_ptr<bool[]> collide(new bool[at(total - first)]);
+    const std::unique_ptr<bool[]> collide(new bool[total - first]);
     options_.scene->collides(total - first, q.data(), collide.get(), options_.threads);
     for (int i = 0; i < total - first; ++i)
-      if (collide[at(i)]) seeds_.pose[0][at(first + i)] += 1e3;
+      if (collide[i]) seeds_.pose[0][first + i] += 1e3;
   }
 
   // Range of seeds: the limits; one turn about the first start where limits allow more; near the
   // first start where there are no limits.
   void window(std::size_t j, double& low, double& high) const {
     const double rest = start_[chain_.columns[j]], reach = turns_[j] ? pi : 1;
-    low = chain_.lower[j], high = chain_.upper[j];
+    low = chain_.lower[j];
+    high = chain_.upper[j];
     const bool bounded = std::isfinite(low) && std::isfinite(high);
     if (bounded && !(turns_[j] && high - low > 2 * pi)) return;
     low = std::max(chain_.lower[j], std::min(rest - reach, chain_.upper[j] - 2 * reach));
@@ -196,7 +205,7 @@ class Batch {
 
   IkLanes& worker(int k) {
     while (static_cast<int>(workers_.size()) <= k) workers_.push_back(make_ik_lanes(chain_));
-    return *workers_[at(k)];
+    return *workers_[k];
   }
 
   // Run attempts up to `end` for these poses. Return false if go_on canceled the batch.
@@ -208,8 +217,9 @@ class Batch {
     for (int k = 0; k < threads; ++k) worker(k);
     std::vector<IkTask> tasks(at(count));
     for (int k = 0; k < count; ++k) {
-      tasks[at(k)] = tasks_[at(poses[at(k)])];
-      tasks[at(k)].end = end, tasks[at(k)].is_solved = false;
+      tasks[k] = tasks_[poses[k]];
+      tasks[k].end = end;
+      tasks[k].is_solved = false;
     }
     // Solve slice by slice, each in chunks on all threads.
     bool goes_on = true;
@@ -218,15 +228,15 @@ class Batch {
       const int many = std::min(slice, count - first), chunks = (many + chunk - 1) / chunk;
       const auto body = [&](int c, int w) {
         const int from = first + c * chunk;
-        workers_[at(w)]->solve(tasks.data() + from, std::min(chunk, first + many - from), seeds_);
+        workers_[w]->solve(tasks.data() + from, std::min(chunk, first + many - from), seeds_);
       };
       if (threads == 1)
         for (int c = 0; c < chunks; ++c) body(c, 0);
       else
         parallel_for(chunks, threads, body);
       for (int k = first; k < first + many; ++k) {
-        const IkTask& task = tasks[at(k)];
-        tasks_[at(poses[at(k)])] = task;
+        const IkTask& task = tasks[k];
+        tasks_[poses[k]] = task;
         turn(task);
         done += task.is_solved || task.attempt >= options_.attempts;
       }
@@ -243,25 +253,30 @@ class Batch {
     std::vector<IkTask> tasks;
     std::vector<int> poses;
     for (int i = 0; i < n_; ++i) {
-      const IkTask& task = tasks_[at(i)];
-      if (result_.status[at(i)] == IkStatus::not_found && !(task.error > near_miss * near_miss))
+      const IkTask& task = tasks_[i];
+      if (result_.status[i] == IkStatus::not_found && !(task.error > near_miss * near_miss))
         poses.push_back(i);
     }
     if (poses.empty()) return;
-    chain_.max_iterations = patient_iterations, chain_.is_patient = true;
+    chain_.max_iterations = patient_iterations;
+    chain_.is_patient = true;
     const std::size_t n_q = at(model_.n_q);
     std::vector<double> starts(poses.size() * n_q);
     for (std::size_t k = 0; k < poses.size(); ++k) {
-      IkTask task = tasks_[at(poses[k])];
+      IkTask task = tasks_[poses[k]];
       std::copy_n(task.q, n_q, starts.data() + k * n_q);
-      task.start = starts.data() + k * n_q, task.attempt = 0, task.end = 1;
+      task.start = starts.data() + k * n_q;
+      task.attempt = 0;
+      task.end = 1;
       tasks.push_back(task);
     }
     worker(0).solve(tasks.data(), static_cast<int>(tasks.size()), seeds_);
     for (std::size_t k = 0; k < poses.size(); ++k) {
-      IkTask& task = tasks_[at(poses[k])];
-      task.error = tasks[k].error, task.is_solved = tasks[k].is_solved;
-      task.position_error = tasks[k].position_error, task.rotation_error = tasks[k].rotation_error;
+      IkTask& task = tasks_[poses[k]];
+      task.error = tasks[k].error;
+      task.is_solved = tasks[k].is_solved;
+      task.position_error = tasks[k].position_error;
+      task.rotation_error = tasks[k].rotation_error;
     }
   }
 
@@ -282,29 +297,32 @@ class Batch {
     std::vector<double> q;
     std::vector<int> solved;
     for (const int i : poses) {
-      const IkTask& task = tasks_[at(i)];
-      if (task.is_solved) solved.push_back(i), q.insert(q.end(), task.q, task.q + model_.n_q);
+      const IkTask& task = tasks_[i];
+      if (task.is_solved) {
+        solved.push_back(i);
+        q.insert(q.end(), task.q, task.q + model_.n_q);
+      }
     }
     const std::unique_ptr<bool[]> collide(new bool[solved.size()]);
     options_.scene->collides(static_cast<std::ptrdiff_t>(solved.size()), q.data(), collide.get(),
                              options_.threads);
     for (std::size_t k = 0; k < solved.size(); ++k) {
       if (!collide[k]) continue;
-      tasks_[at(solved[k])].is_solved = false;
-      result_.status[at(solved[k])] = IkStatus::in_collision;
-      tasks_[at(solved[k])].error = 0;  // nothing is closer; only a solution replaces it
+      tasks_[solved[k]].is_solved = false;
+      result_.status[solved[k]] = IkStatus::in_collision;
+      tasks_[solved[k]].error = 0;  // nothing is closer; only a solution replaces it
     }
   }
 
   // Final status of a pose. Without an exact solution, the closest configuration may be within the
   // tolerances.
   void settle(int i) {
-    const IkTask& task = tasks_[at(i)];
-    IkStatus& status = result_.status[at(i)];
-    result_.attempts[at(i)] = task.attempt;
+    const IkTask& task = tasks_[i];
+    IkStatus& status = result_.status[i];
+    result_.attempts[i] = task.attempt;
     if (status == IkStatus::out_of_reach) return;
-    result_.position_error[at(i)] = task.position_error,
-    result_.rotation_error[at(i)] = task.rotation_error;
+    result_.position_error[i] = task.position_error;
+    result_.rotation_error[i] = task.rotation_error;
     if (status != IkStatus::not_found || task.attempt == 0) return;
     const bool is_near = task.position_error <= options_.ik.position_tolerance &&
                          task.rotation_error <= options_.ik.rotation_tolerance;

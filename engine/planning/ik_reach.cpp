@@ -102,12 +102,12 @@ class Chain {
   Chain(const Model& model, const Frame& frame, const SE3d& X_FE, const IkOptions& options,
         const double* reference) {
     std::vector<int> path;
-    for (int i = frame.body; i > 0; i = model.joints[at(i)].parent) path.push_back(i);
+    for (int i = frame.body; i > 0; i = model.joints[i].parent) path.push_back(i);
     std::reverse(path.begin(), path.end());
     // X: from the last axis' child body to the current body, slides in the middle of their ranges.
     SE3d X;
     for (const int i : path) {
-      const Joint& joint = model.joints[at(i)];
+      const Joint& joint = model.joints[i];
       // Range of each coordinate of the joint; entries that are not columns keep their reference.
       Range range[3];
       bool moves = false;
@@ -166,8 +166,10 @@ class Chain {
  private:
   void turn(const Joint& joint, SE3d& X, const Range& angle) {
     Axis axis;
-    axis.name = joint.name, axis.angle = angle;
-    axis.point = X.p, axis.direction = X.R * joint.axis;
+    axis.name = joint.name;
+    axis.angle = angle;
+    axis.point = X.p;
+    axis.direction = X.R * joint.axis;
     axis.own_direction = joint.axis;
     axis.X = X;
     axes.push_back(std::move(axis));
@@ -189,10 +191,11 @@ class Chain {
 
 IkReach::IkReach(const Model& model, const IkGoal& goal, const IkOptions& options,
                  const double* reference) {
-  const Chain chain(model, model.frames[at(goal.frame)], goal.X_FE, options, reference);
+  const Chain chain(model, model.frames[goal.frame], goal.X_FE, options, reference);
   const std::size_t n = chain.axes.size();
   if (n == 0 && chain.first_slides.empty()) return;
-  first_ = n > 0 ? chain.axes.front().name : "", last_ = n > 0 ? chain.axes.back().name : "";
+  first_ = n > 0 ? chain.axes.front().name : "";
+  last_ = n > 0 ? chain.axes.back().name : "";
 
   // Points s_k on the axes: each in turn minimizes the distances to its neighbors. The last point
   // is fixed in E, too.

@@ -34,7 +34,7 @@ double twist_angle(const Mat3d& R, int k) {
 
 IkResidual::IkResidual(const Model& model, const IkGoal& goal, const std::vector<int>& columns)
     : model_(model), goal_(goal), data_(model), X_GW_(goal.X_WG.inverse()), columns_(columns) {
-  const Frame& frame = model.frames[static_cast<std::size_t>(goal.frame)];
+  const Frame& frame = model.frames[goal.frame];
   frame_.body = frame.body;
   frame_.X_BF = frame.X_BF * goal.X_FE;
   for (int i = 0; i < 6; ++i) weight_[i] = i < 3 ? position_weight : 1;
@@ -85,9 +85,7 @@ void IkResidual::evaluate(const double* q) {
 void IkResidual::differentiate() {
   motion_subspaces(model_, data_);
   frame_jacobian(model_, data_, frame_, Axes::local, J_full_.data());
-  const auto full = [&](int row, int dof) {
-    return J_full_[static_cast<std::size_t>(row * model_.n_v + dof)];
-  };
+  const auto full = [&](int row, int dof) { return J_full_[row * model_.n_v + dof]; };
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     Vec3d v, w;
     for_each_rate(*joints_[j], q_, columns_[j], [&](int dof, double rate) {

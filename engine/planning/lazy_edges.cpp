@@ -33,8 +33,10 @@ int LazyEdges::number_of(const double* a, const double* b) const {
 }
 
 void LazyEdges::set(const double* a, const double* b) {
-  for (std::size_t k = 0; k < columns_.size(); ++k)
-    from_[at(columns_[k])] = a[k], to_[at(columns_[k])] = b[k];
+  for (std::size_t k = 0; k < columns_.size(); ++k) {
+    from_[columns_[k]] = a[k];
+    to_[columns_[k]] = b[k];
+  }
 }
 
 int LazyEdges::find(const double* a, const double* b) {

@@ -34,7 +34,7 @@ class LazyEdges {
 
  private:
   enum class Known : std::uint8_t { seems_free, is_free, touches };
-  Known& known(int i) { return known_[static_cast<std::size_t>(i)]; }
+  Known& known(int i) { return known_[i]; }
   const double* ends(int i) const {
     return &ends_[2 * static_cast<std::size_t>(i) * columns_.size()];
   }

@@ -15,7 +15,7 @@ std::vector<double> reaches(const CollisionScene& scene) {
   std::vector<double> reach(model.joints.size(), 0);
   for (const SceneObject& object : scene.objects())
     if (object.body != 0) {
-      double& r = reach[static_cast<std::size_t>(object.body)];
+      double& r = reach[object.body];
       r = std::max(r, norm(object.p_BC) + object.ball_radius);
     }
   // Children have larger numbers than their parents.
@@ -35,7 +35,7 @@ std::vector<double> reaches(const CollisionScene& scene) {
         weight[i] = std::max(weight[i], scale * std::hypot(travel.turn * reach[j], travel.slide));
       }
     });
-    double& above = reach[static_cast<std::size_t>(joint.parent)];
+    double& above = reach[joint.parent];
     above = std::max(above, norm(joint.X_PJ.p) + longer + reach[j]);
   }
   return weight;
@@ -44,11 +44,10 @@ std::vector<double> reaches(const CollisionScene& scene) {
 std::vector<double> reach_weights(const CollisionScene& scene, const std::vector<int>& columns) {
   const std::vector<double> weight = reaches(scene);
   double most = 0;
-  for (const int c : columns) most = std::max(most, weight[static_cast<std::size_t>(c)]);
+  for (const int c : columns) most = std::max(most, weight[c]);
   // A column that moves nothing still needs a positive weight.
   std::vector<double> out;
-  for (const int c : columns)
-    out.push_back(most > 0 ? std::max(weight[static_cast<std::size_t>(c)] / most, 1e-3) : 1.0);
+  for (const int c : columns) out.push_back(most > 0 ? std::max(weight[c] / most, 1e-3) : 1.0);
   return out;
 }
 

@@ -130,11 +130,11 @@ class MotionBound {
     }
   };
   // Motion of an object against the world.
-  Relative of(int object) { return relative(layout_->objects[static_cast<std::size_t>(object)]); }
+  Relative of(int object) { return relative(layout_->objects[object]); }
   // Relative motion of scene.single_pairs()[i].
-  Relative of_pair(int i) { return relative(layout_->pairs[static_cast<std::size_t>(i)]); }
+  Relative of_pair(int i) { return relative(layout_->pairs[i]); }
   // Relative motion of scene.clusters()[i].
-  Relative of_cluster(int i) { return relative(layout_->clusters[static_cast<std::size_t>(i)]); }
+  Relative of_cluster(int i) { return relative(layout_->clusters[i]); }
   Relative relative(const MotionLayout::Slots& s);
   // Bound (1) alone.
   S total_of(const MotionLayout::Slots& s);
@@ -163,12 +163,13 @@ class MotionBound {
       double own[J::n_q];
       for (int i = 0; i < J::n_q; ++i) own[i] = lane(dq[i], l);
       const Travel most = J::travel(joint, own);
-      set_lane(turn, l, scale * most.turn), set_lane(slide, l, scale * most.slide);
+      set_lane(turn, l, scale * most.turn);
+      set_lane(slide, l, scale * most.slide);
     }
   }
   void work_out(int item);
   const Item& up_to_date(int item) {
-    Item& i = items_[static_cast<std::size_t>(item)];
+    Item& i = items_[item];
     if (i.stamp != now_) work_out(item);
     return i;
   }
@@ -198,11 +199,11 @@ void MotionBound<S>::update(const SE3<S>* X_WB, const S* q, const S* span, const
   }
   has_twists_ = true;
   for (int j = 1; j < model.n_bodies(); ++j) {
-    const Joint& joint = model.joints[static_cast<std::size_t>(j)];
+    const Joint& joint = model.joints[j];
     const int k = joint.q_index;
-    JointMotion& motion = joints_[static_cast<std::size_t>(j)];
-    Twist& twist = twists_[static_cast<std::size_t>(j)];
-    twist = twists_[static_cast<std::size_t>(joint.parent)];
+    JointMotion& motion = joints_[j];
+    Twist& twist = twists_[j];
+    twist = twists_[joint.parent];
     const double ratio = joint.mimic ? joint.ratio : 1.0;
     visit_joint(
         joint.type, [&]<class J>(J) __attribute__((always_inline)) {
@@ -212,7 +213,7 @@ void MotionBound<S>::update(const SE3<S>* X_WB, const S* q, const S* span, const
           if (!motion.turns && !any(motion.slide > S(0))) return;
           const SE3<S>& X = X_WB[j];
           if (J::has_axis)
-            axis_[static_cast<std::size_t>(j)] = X.R * Vec3<S>(joint.axis);
+            axis_[j] = X.R * Vec3<S>(joint.axis);
           else if (motion.turns)
             has_twists_ = false;
           S v[J::n_v];
@@ -230,8 +231,8 @@ void MotionBound<S>::update(const SE3<S>* X_WB, const S* q, const S* span, const
 template <class S>
 void MotionBound<S>::work_out(int index) {
   using std::sqrt;
-  const MotionLayout::Item& shape = layout_->items[static_cast<std::size_t>(index)];
-  Item& item = items_[static_cast<std::size_t>(index)];
+  const MotionLayout::Item& shape = layout_->items[index];
+  Item& item = items_[index];
   for (int k = 0; k < 2; ++k) item.p_W[k] = X_WB_[shape.body] * Vec3<S>(shape.p_B[k]);
   // Accumulate from the collider's own joint up. `swept` is the sum of D_j rho*_j + L_j over the
   // joints so far; a turn above multiplies it into the rest.
@@ -239,14 +240,14 @@ void MotionBound<S>::work_out(int index) {
   sum.total = sum.rest = S(0);
   S swept(0);
   for (int slot = shape.first; slot < shape.first + shape.count; ++slot) {
-    const int j = layout_->joint_of_slot[static_cast<std::size_t>(slot)];
-    const JointMotion& motion = joints_[static_cast<std::size_t>(j)];
+    const int j = layout_->joint_of_slot[slot];
+    const JointMotion& motion = joints_[j];
     if (motion.turns) {
       const Vec3<S> r0 = item.p_W[0] - X_WB_[j].p, r1 = item.p_W[1] - X_WB_[j].p;
       const bool any_axis = visit_joint(
-          layout_->scene->model().joints[static_cast<std::size_t>(j)].type,
+          layout_->scene->model().joints[j].type,
           []<class J>(J) __attribute__((always_inline)) { return !J::has_axis; });
-      const Vec3<S>& axis = axis_[static_cast<std::size_t>(j)];
+      const Vec3<S>& axis = axis_[j];
       const S s0 = squared_norm(any_axis ? r0 : cross(axis, r0)),
               s1 = squared_norm(any_axis ? r1 : cross(axis, r1));
       const S rho = sqrt(larger(s0, s1)) + S(shape.radius), rho_anywhere = rho + sum.total;
@@ -258,7 +259,7 @@ void MotionBound<S>::work_out(int index) {
     sum.rest += motion.bend_slide;
     swept += motion.slide;
     sum.total += motion.slide;
-    bounds_[static_cast<std::size_t>(slot)] = sum;
+    bounds_[slot] = sum;
   }
   item.stamp = now_;
 }
@@ -268,8 +269,7 @@ S MotionBound<S>::total_of(const MotionLayout::Slots& s) {
   if (s.item_a >= 0) up_to_date(s.item_a);
   if (s.item_b >= 0) up_to_date(s.item_b);
   // Slot 0 is zero.
-  return bounds_[static_cast<std::size_t>(s.a)].total +
-         bounds_[static_cast<std::size_t>(s.b)].total;
+  return bounds_[s.a].total + bounds_[s.b].total;
 }
 
 template <class S>
@@ -278,10 +278,9 @@ typename MotionBound<S>::Relative MotionBound<S>::relative(const MotionLayout::S
   r.total = r.rest = S(0);
   if (s.item_a >= 0) {
     const Item& item = up_to_date(s.item_a);
-    const MotionLayout::Item& shape = layout_->items[static_cast<std::size_t>(s.item_a)];
-    const Twist &twist = twists_[static_cast<std::size_t>(shape.body)],
-                &top = twists_[static_cast<std::size_t>(s.top)];
-    const Bounds& bounds = bounds_[static_cast<std::size_t>(s.a)];
+    const MotionLayout::Item& shape = layout_->items[s.item_a];
+    const Twist &twist = twists_[shape.body], &top = twists_[s.top];
+    const Bounds& bounds = bounds_[s.a];
     r.total = bounds.total;
     r.rest = has_twists_ ? bounds.rest : bounds.total;
     r.radius = shape.radius;
@@ -293,7 +292,7 @@ typename MotionBound<S>::Relative MotionBound<S>::relative(const MotionLayout::S
   }
   if (s.item_b >= 0) {
     up_to_date(s.item_b);
-    const S total = bounds_[static_cast<std::size_t>(s.b)].total;
+    const S total = bounds_[s.b].total;
     r.total += total;
     r.rest += total;
   }

@@ -132,7 +132,10 @@ void NearestNeighbors::search(const Metric& metric, std::size_t node, const doub
         const double d = metric.between(k, x[k], p[k]);
         sum += d * d;
       }
-      if (sum < best_squared || (sum == best_squared && i < best)) best = i, best_squared = sum;
+      if (sum < best_squared || (sum == best_squared && i < best)) {
+        best = i;
+        best_squared = sum;
+      }
     }
     return;
   }

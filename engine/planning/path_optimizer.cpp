@@ -83,7 +83,10 @@ class Optimizer {
     out.cost_after = std::numeric_limits<double>::infinity();
     for (Polyline& candidate : found) {
       const double cost = evaluate(candidate.curved().resampled(steps_).points, false);
-      if (cost < out.cost_after) out.cost_after = cost, best = std::move(candidate);
+      if (cost < out.cost_after) {
+        out.cost_after = cost;
+        best = std::move(candidate);
+      }
     }
     out.improved =
         out.cost_after < out.cost_before && (options_.clearance > 0 || best.length() < length_);
@@ -110,15 +113,15 @@ class Optimizer {
   }
 
   void place_columns(const double* x) {
-    for (std::size_t k = 0; k < n_; ++k) q_[at(options_.columns[k])] = x[k];
+    for (std::size_t k = 0; k < n_; ++k) q_[options_.columns[k]] = x[k];
   }
 
   bool free(const Polyline& path) {
     std::vector<double> from = q_, to = q_;
     for (std::size_t i = 0; i + 1 < path.size(); ++i) {
       for (std::size_t k = 0; k < n_; ++k) {
-        from[at(options_.columns[k])] = path.point(i)[k];
-        to[at(options_.columns[k])] = path.point(i + 1)[k];
+        from[options_.columns[k]] = path.point(i)[k];
+        to[options_.columns[k]] = path.point(i + 1)[k];
       }
       if (!checker_.line(from.data(), to.data(), options_.resolution).free) return false;
     }
@@ -181,7 +184,10 @@ class Optimizer {
   double evaluate(const std::vector<double>& x, bool derivatives) {
     const double steps = static_cast<double>(steps_), per_length = steps / (length_ * length_);
     const double bend = options_.smoothness * options_.smoothness * steps * steps * per_length;
-    if (derivatives) H_.set_zero(), std::fill(gradient_.begin(), gradient_.end(), 0.0);
+    if (derivatives) {
+      H_.set_zero();
+      std::fill(gradient_.begin(), gradient_.end(), 0.0);
+    }
     double E = 0;
     // Add one square 1/2 factor |sum_j c_j x_(i + j)|^2 and its derivatives.
     const auto square = [&](std::size_t i, const double* c, std::size_t terms, double factor) {
@@ -228,12 +234,15 @@ class Optimizer {
       if (missing <= 0) continue;
       cost += 0.5 * factor * missing * missing;
       if (!derivatives) continue;
-      if (!has_subspaces) query.place_motions(), has_subspaces = true;
+      if (!has_subspaces) {
+        query.place_motions();
+        has_subspaces = true;
+      }
       distance_rate(model, query.data(), body_a, body_b, c.witness, rate_.data());
       for (std::size_t k = 0; k < n_; ++k) {
         gradient_q_[k] = 0;
         for_each_rate(*joints_[k], q_.data(), options_.columns[k],
-                      [&](int dof, double v) { gradient_q_[k] += v * rate_[at(dof)]; });
+                      [&](int dof, double v) { gradient_q_[k] += v * rate_[dof]; });
       }
       // Pairs that no column moves, such as a turning base above its pedestal, are no violation.
       const bool moves = std::any_of(gradient_q_.begin(), gradient_q_.end(),

@@ -15,8 +15,10 @@ double distance(const double* a, const double* b, std::size_t n) {
 // Distance of p from the segment from a to b.
 double distance_to_segment(const double* p, const double* a, const double* b, std::size_t n) {
   double along = 0, length = 0, squared = 0;
-  for (std::size_t k = 0; k < n; ++k)
-    along += (p[k] - a[k]) * (b[k] - a[k]), length += (b[k] - a[k]) * (b[k] - a[k]);
+  for (std::size_t k = 0; k < n; ++k) {
+    along += (p[k] - a[k]) * (b[k] - a[k]);
+    length += (b[k] - a[k]) * (b[k] - a[k]);
+  }
   const double t = length > 0 ? std::clamp(along / length, 0.0, 1.0) : 0.0;
   for (std::size_t k = 0; k < n; ++k) {
     const double d = p[k] - a[k] - t * (b[k] - a[k]);

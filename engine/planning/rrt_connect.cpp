@@ -126,14 +126,14 @@ class Search {
 
 bool Search::within_limits(const double* q) const {
   for (int k = 0; k < n_; ++k) {
-    const double x = q[options_.columns[at(k)]];
-    if (!(x >= options_.lower[at(k)] && x <= options_.upper[at(k)])) return false;
+    const double x = q[options_.columns[k]];
+    if (!(x >= options_.lower[k] && x <= options_.upper[k])) return false;
   }
   return true;
 }
 
 void Search::add(Tree& tree, const double* q, int parent, int root) {
-  for (int k = 0; k < n_; ++k) scaled_[at(k)] = weights_[at(k)] * q[k];
+  for (int k = 0; k < n_; ++k) scaled_[k] = weights_[k] * q[k];
   tree.points.add(scaled_.data());
   tree.q.insert(tree.q.end(), q, q + n_);
   tree.parent.push_back(parent);
@@ -143,8 +143,8 @@ void Search::add(Tree& tree, const double* q, int parent, int root) {
 
 bool Search::edge(const double* a, const double* b) {
   for (int k = 0; k < n_; ++k) {
-    from_[at(options_.columns[at(k)])] = a[k];
-    to_[at(options_.columns[at(k)])] = b[k];
+    from_[options_.columns[k]] = a[k];
+    to_[options_.columns[k]] = b[k];
   }
   ++result_.edges;
   const EdgeResult found = checker_.line(from_.data(), to_.data(), options_.resolution);
@@ -164,7 +164,7 @@ bool Search::prepare() {
 
   std::vector<double> columns(at(n_));
   const auto pick = [&](const double* q) {
-    for (int k = 0; k < n_; ++k) columns[at(k)] = q[options_.columns[at(k)]];
+    for (int k = 0; k < n_; ++k) columns[k] = q[options_.columns[k]];
     return columns.data();
   };
   add(trees_[0], pick(start_), -1, 0);
@@ -175,20 +175,22 @@ bool Search::prepare() {
     const double* goal = goals_ + at(g) * at(n_q_);
     if (!within_limits(goal)) continue;
     any_within = true;
-    for (int k = 0; k < n_; ++k) to_[at(options_.columns[at(k)])] = goal[options_.columns[at(k)]];
+    for (int k = 0; k < n_; ++k) to_[options_.columns[k]] = goal[options_.columns[k]];
     if (!collides(to_.data())) {
       add(trees_[1], pick(goal), -1, g);
-      may_turn_.push_back(!options_.may_turn.empty() && options_.may_turn[at(g)]);
+      may_turn_.push_back(!options_.may_turn.empty() && options_.may_turn[g]);
       roots.insert(roots.end(), to_.begin(), to_.end());
     } else if (a < 0) {
-      a = result_.culprit_a, b = result_.culprit_b;
+      a = result_.culprit_a;
+      b = result_.culprit_b;
     }
   }
   // Report goals out of limits or in collision only if no goal is left.
   result_.culprit_a = result_.culprit_b = -1;
   if (!any_within) return result_.status = SearchStatus::goal_out_of_limits, false;
   if (trees_[1].size() == 0) {
-    result_.culprit_a = a, result_.culprit_b = b;
+    result_.culprit_a = a;
+    result_.culprit_b = b;
     return result_.status = SearchStatus::goal_in_collision, false;
   }
   shapes_first_.emplace(checker_, roots.data(), roots.size() / at(n_q_), options_.columns);
@@ -196,34 +198,33 @@ bool Search::prepare() {
   // Straight lines to the goals, and the sampling box: one turn where joints are periodic, within
   // pi of start and goals where there are no limits.
   turning_ = {options_.periodic, options_.lower, options_.upper};
-  turning_.periodic.resize(at(n_), 0);
+  turning_.periodic.resize(n_, 0);
   lines_.emplace(turning_, trees_[0].vertex(0), trees_[1].q, may_turn_);
-  sample_lower_ = options_.lower, sample_upper_ = options_.upper;
+  sample_lower_ = options_.lower;
+  sample_upper_ = options_.upper;
   narrow_to_one_turn(roots.data(), roots.size() / at(n_q_), at(n_q_), options_.columns,
                      turning_.periodic, sample_lower_, sample_upper_);
   for (int k = 0; k < n_; ++k) {
-    periods_.push_back(turning_.periodic[at(k)] ? 2 * pi * weights_[at(k)] : 0);
+    periods_.push_back(turning_.periodic[k] ? 2 * pi * weights_[k] : 0);
     double least = trees_[0].vertex(0)[k], most = least;
     for (int i = 0; i < trees_[1].size(); ++i) {
       least = std::min(least, trees_[1].vertex(i)[k]);
       most = std::max(most, trees_[1].vertex(i)[k]);
     }
-    if (!std::isfinite(sample_lower_[at(k)]))
-      sample_lower_[at(k)] = std::min(least - pi, sample_upper_[at(k)]);
-    if (!std::isfinite(sample_upper_[at(k)]))
-      sample_upper_[at(k)] = std::max(most + pi, sample_lower_[at(k)]);
+    if (!std::isfinite(sample_lower_[k])) sample_lower_[k] = std::min(least - pi, sample_upper_[k]);
+    if (!std::isfinite(sample_upper_[k])) sample_upper_[k] = std::max(most + pi, sample_lower_[k]);
   }
 
   // Most solutions lie between start and goals.
-  near_lower_ = sample_lower_, near_upper_ = sample_upper_;
+  near_lower_ = sample_lower_;
+  near_upper_ = sample_upper_;
   for (int k = 0; k < n_; ++k) {
-    if (!turning_.periodic[at(k)]) continue;
+    if (!turning_.periodic[k]) continue;
     const Turn turn =
-        turn_about(roots.data(), roots.size() / at(n_q_), at(n_q_), options_.columns[at(k)]);
-    near_lower_[at(k)] = std::max(sample_lower_[at(k)], turn.middle - turn.half);
-    near_upper_[at(k)] = std::min(sample_upper_[at(k)], turn.middle + turn.half);
-    has_turns_ |=
-        near_lower_[at(k)] > options_.lower[at(k)] || near_upper_[at(k)] < options_.upper[at(k)];
+        turn_about(roots.data(), roots.size() / at(n_q_), at(n_q_), options_.columns[k]);
+    near_lower_[k] = std::max(sample_lower_[k], turn.middle - turn.half);
+    near_upper_[k] = std::min(sample_upper_[k], turn.middle + turn.half);
+    has_turns_ |= near_lower_[k] > options_.lower[k] || near_upper_[k] < options_.upper[k];
   }
   return true;
 }
@@ -250,19 +251,18 @@ void Search::draw() {
   const bool is_far = by_turns_ && rng_.below(4) == 0;
   const std::vector<double>& lower = is_far ? sample_lower_ : near_lower_;
   const std::vector<double>& upper = is_far ? sample_upper_ : near_upper_;
-  for (int k = 0; k < n_; ++k) sample_[at(k)] = rng_.uniform(lower[at(k)], upper[at(k)]);
+  for (int k = 0; k < n_; ++k) sample_[k] = rng_.uniform(lower[k], upper[k]);
   if (!is_far || rng_.below(2) == 0) return;
   for (int k = 0; k < n_; ++k) {
-    const int least = turning_.least(at(k), sample_[at(k)]),
-              most = turning_.most(at(k), sample_[at(k)]);
+    const int least = turning_.least(at(k), sample_[k]), most = turning_.most(at(k), sample_[k]);
     if (most <= least || rng_.below(4) != 0) continue;
-    sample_[at(k)] += 2 * pi * (least + rng_.below(most - least + 1));
-    sample_[at(k)] = std::clamp(sample_[at(k)], options_.lower[at(k)], options_.upper[at(k)]);
+    sample_[k] += 2 * pi * (least + rng_.below(most - least + 1));
+    sample_[k] = std::clamp(sample_[k], options_.lower[k], options_.upper[k]);
   }
 }
 
 int Search::nearest(const Tree& tree, const double* q, double& distance, bool by_turns) {
-  for (int k = 0; k < n_; ++k) scaled_[at(k)] = weights_[at(k)] * q[k];
+  for (int k = 0; k < n_; ++k) scaled_[k] = weights_[k] * q[k];
   const int i = by_turns ? tree.points.nearest(scaled_.data(), periods_.data(), &distance)
                          : tree.points.nearest(scaled_.data(), &distance);
   distance = std::sqrt(distance);
@@ -275,8 +275,8 @@ Search::Growth Search::grow(Tree& tree, int from, double distance, const double*
   const double part = distance <= options_.range ? 1.0 : options_.range / distance;
   const double* q = tree.vertex(from);
   for (int k = 0; k < n_; ++k)
-    step_[at(k)] = part == 1.0 ? target[k] : q[k] + part * (target[k] - q[k]);
-  double& radius = tree.radius[at(from)];
+    step_[k] = part == 1.0 ? target[k] : q[k] + part * (target[k] - q[k]);
+  double& radius = tree.radius[from];
   if (!edge(q, step_.data())) {
     radius = radius == infinity
                  ? options_.domain_radius
@@ -285,32 +285,31 @@ Search::Growth Search::grow(Tree& tree, int from, double distance, const double*
   }
   if (radius != infinity) radius *= 1 + options_.domain_change;
   added = tree.size();
-  add(tree, step_.data(), from, tree.root[at(from)]);
+  add(tree, step_.data(), from, tree.root[from]);
   return part == 1.0 ? Growth::reached : Growth::advanced;
 }
 
 void Search::append(const double* columns) {
   std::vector<double> q(start_, start_ + n_q_);
-  for (int k = 0; k < n_; ++k) q[at(options_.columns[at(k)])] = columns[k];
+  for (int k = 0; k < n_; ++k) q[options_.columns[k]] = columns[k];
   result_.path.insert(result_.path.end(), q.begin(), q.end());
 }
 
 // Assemble the path from both trees, with the goal tree's part moved by `turns_`.
 void Search::finish(int in_start_tree, int in_goal_tree) {
   std::vector<int> chain;
-  for (int i = in_start_tree; i >= 0; i = trees_[0].parent[at(i)]) chain.push_back(i);
+  for (int i = in_start_tree; i >= 0; i = trees_[0].parent[i]) chain.push_back(i);
   std::reverse(chain.begin(), chain.end());
   for (const int i : chain) append(trees_[0].vertex(i));
   // The vertex at which the trees connect is in both.
-  for (int i = trees_[1].parent[at(in_goal_tree)]; i >= 0; i = trees_[1].parent[at(i)]) {
+  for (int i = trees_[1].parent[in_goal_tree]; i >= 0; i = trees_[1].parent[i]) {
     for (int k = 0; k < n_; ++k) {
-      const double q = trees_[1].vertex(i)[k], moved = q + turns_[at(k)];
-      step_[at(k)] =
-          turns_[at(k)] == 0 ? q : std::clamp(moved, options_.lower[at(k)], options_.upper[at(k)]);
+      const double q = trees_[1].vertex(i)[k], moved = q + turns_[k];
+      step_[k] = turns_[k] == 0 ? q : std::clamp(moved, options_.lower[k], options_.upper[k]);
     }
     append(step_.data());
   }
-  result_.goal = trees_[1].root[at(in_goal_tree)];
+  result_.goal = trees_[1].root[in_goal_tree];
   result_.status = SearchStatus::solved;
 }
 
@@ -323,7 +322,7 @@ bool Search::try_line() {
   if (!edge(trees_[0].vertex(0), line_.q.data())) return false;
   append(trees_[0].vertex(0));
   append(line_.q.data());
-  result_.goal = trees_[1].root[at(line_.goal)];
+  result_.goal = trees_[1].root[line_.goal];
   result_.status = SearchStatus::solved;
   return true;
 }
@@ -340,15 +339,14 @@ bool Search::fits(int in_goal_tree) const {
   constexpr double rounding = 1e-9;  // [rad]
   const bool moves = std::any_of(turns_.begin(), turns_.end(), [](double x) { return x != 0; });
   int root = in_goal_tree;
-  for (int i = in_goal_tree; i >= 0; i = trees_[1].parent[at(i)]) {
+  for (int i = in_goal_tree; i >= 0; i = trees_[1].parent[i]) {
     for (int k = 0; k < n_; ++k) {
-      const double q = trees_[1].vertex(i)[k] + turns_[at(k)];
-      if (q < options_.lower[at(k)] - rounding || q > options_.upper[at(k)] + rounding)
-        return false;
+      const double q = trees_[1].vertex(i)[k] + turns_[k];
+      if (q < options_.lower[k] - rounding || q > options_.upper[k] + rounding) return false;
     }
     root = i;
   }
-  return !moves || may_turn_[at(root)];
+  return !moves || may_turn_[root];
 }
 
 // Grow the other tree towards the vertex just added to this one. Once whole turns are considered,
@@ -363,15 +361,13 @@ bool Search::connect(int side, int added) {
   if (by_turns_) {
     const double sign = side == 0 ? 1 : -1;
     for (int k = 0; k < n_; ++k)
-      if (turning_.periodic[at(k)])
-        turns_[at(k)] =
-            sign * 2 * pi * std::round((vertex[at(k)] - there.vertex(tip)[k]) / (2 * pi));
+      if (turning_.periodic[k])
+        turns_[k] = sign * 2 * pi * std::round((vertex[k] - there.vertex(tip)[k]) / (2 * pi));
     if (fits(side == 0 ? tip : added)) {
       for (int k = 0; k < n_; ++k) {
-        if (turns_[at(k)] == 0) continue;
-        target[at(k)] -= sign * turns_[at(k)];
-        if (side == 1)
-          target[at(k)] = std::clamp(target[at(k)], options_.lower[at(k)], options_.upper[at(k)]);
+        if (turns_[k] == 0) continue;
+        target[k] -= sign * turns_[k];
+        if (side == 1) target[k] = std::clamp(target[k], options_.lower[k], options_.upper[k]);
       }
     } else {
       std::fill(turns_.begin(), turns_.end(), 0.0);
@@ -404,7 +400,7 @@ SearchResult Search::run() {
       draw();
       double distance;
       const int near = nearest(here, sample_.data(), distance);
-      if (distance > here.radius[at(near)] || distance == 0) continue;
+      if (distance > here.radius[near] || distance == 0) continue;
       int added = -1;
       if (grow(here, near, distance, sample_.data(), added) == Growth::trapped) continue;
       if (connect(side, added)) break;

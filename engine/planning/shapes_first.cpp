@@ -41,7 +41,8 @@ void ShapesFirst::is_blocked(const EdgeResult& found, const double* q0, const do
   auto pair = std::find_if(pairs_.begin(), pairs_.end(),
                            [&](const Pair& p) { return p.a == found.a && p.b == found.b; });
   if (pair == pairs_.end()) pair = pairs_.insert(pair, {found.a, found.b, 0, 0});
-  ++pair->looked_at, pair->apart += is_apart;
+  ++pair->looked_at;
+  pair->apart += is_apart;
   if (is_apart &&
       (is_late || (pair->looked_at >= least_looked_at && 2 * pair->apart >= pair->looked_at)))
     query.decide_by_bodies(found.a, found.b);

@@ -57,7 +57,8 @@ class Shortcutter {
     // Each round finds one more edge that touches. After too many rounds, guesses do not pay off.
     int rounds = 1;
     for (shorten(); path_.first_touching(lazy_) < path_.edges.size(); shorten()) {
-      path_ = given, rng_ = rng;
+      path_ = given;
+      rng_ = rng;
       if (rounds++ == most_rounds) lazy_.prove_at_once();
     }
     std::vector<double> out;
@@ -177,7 +178,8 @@ class Shortcutter {
     now_.insert(now_.end(), vertex(last), points.end());
     edges_.insert(edges_.begin(), edge(0), edge(first));
     edges_.insert(edges_.end(), edge(last - 1), edges.end());
-    points.swap(now_), edges.swap(edges_);
+    points.swap(now_);
+    edges.swap(edges_);
     measure();
   }
 

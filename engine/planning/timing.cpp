@@ -57,7 +57,7 @@ class Timing {
 
  private:
   std::string name(int column) const {
-    return options_.names.empty() ? "column " + std::to_string(column) : options_.names[at(column)];
+    return options_.names.empty() ? "column " + std::to_string(column) : options_.names[column];
   }
   bool fail(TimingStatus status, int column, double s, const std::string& reason) {
     result_.status = status;
@@ -69,7 +69,7 @@ class Timing {
   // Position on the original path of the left or right end of an interval.
   double path_s(std::size_t interval, bool right_end) const {
     const PathInterval& where = grid_.intervals[interval];
-    return tidy_.s[at(where.piece)] + where.r0 +
+    return tidy_.s[where.piece] + where.r0 +
            (right_end ? grid_.problem.intervals[interval].length : 0);
   }
 
@@ -77,12 +77,12 @@ class Timing {
     const QuadraticPath& path = tidy_.path;
     for (int i = 0; i < path.pieces(); ++i) {
       const double* c1 = path.coefficients.data() + at(3 * path.n * i + path.n);
-      const double h = path.breaks[at(i) + 1] - path.breaks[at(i)];
+      const double h = path.breaks[at(i) + 1] - path.breaks[i];
       for (int j = 0; j < path.n; ++j) {
         const bool moves = std::abs(c1[j]) * h + std::abs(c1[path.n + j]) * h * h > 1e-12;
-        const bool zero_velocity = options_.velocity[at(j)] == 0;
-        if (moves && (zero_velocity || limits_.acceleration[at(j)] == 0))
-          return fail(TimingStatus::zero_limit, j, tidy_.s[at(i)],
+        const bool zero_velocity = options_.velocity[j] == 0;
+        if (moves && (zero_velocity || limits_.acceleration[j] == 0))
+          return fail(TimingStatus::zero_limit, j, tidy_.s[i],
                       name(j) + " has to move, but its " +
                           (zero_velocity ? "velocity" : "acceleration") + " limit is zero");
       }
@@ -96,30 +96,30 @@ class Timing {
     const QuadraticPath& path = tidy_.path;
     const int n = path.n, i = at_end ? path.pieces() - 1 : 0;
     const double* c1 = path.coefficients.data() + at(3 * n * i + n);
-    const double r = at_end ? path.breaks[at(i) + 1] - path.breaks[at(i)] : 0;
+    const double r = at_end ? path.breaks[at(i) + 1] - path.breaks[i] : 0;
     double along = 0, size = 0, asked = 0;
     for (int j = 0; j < n; ++j) {
       const double tangent = c1[j] + 2 * c1[n + j] * r;
-      along += tangent * velocity[at(j)];
+      along += tangent * velocity[j];
       size += tangent * tangent;
-      asked = std::max(asked, std::abs(velocity[at(j)]));
+      asked = std::max(asked, std::abs(velocity[j]));
     }
     if (asked == 0) return true;
     speed = size > 0 ? along / size : 0;
     for (int j = 0; j < n; ++j) {
-      const double off = velocity[at(j)] - (c1[j] + 2 * c1[n + j] * r) * speed;
+      const double off = velocity[j] - (c1[j] + 2 * c1[n + j] * r) * speed;
       if (!(speed > 0) || std::abs(off) > 1e-6 * asked)
-        return fail(status, j, tidy_.s[at(i)] + r,
+        return fail(status, j, tidy_.s[i] + r,
                     std::string("the ") + (at_end ? "end" : "start") +
                         " velocity is not along the path, by that of " + name(j));
     }
     // The tangent is a difference of rounded positions over a length that may be tiny. Where it is
     // off by no more than that rounding, it is set to the velocity's direction, so that the
     // trajectory has exactly the required velocity at this end.
-    const double h = path.breaks[at(i) + 1] - path.breaks[at(i)];
+    const double h = path.breaks[at(i) + 1] - path.breaks[i];
     for (int j = 0; j < n; ++j) {
       double* c = tidy_.path.coefficients.data() + at(3 * n * i + j);
-      const double off = velocity[at(j)] / speed - (c[n] + 2 * c[2 * n] * r);
+      const double off = velocity[j] / speed - (c[n] + 2 * c[2 * n] * r);
       const double end = c[0] + (c[n] + c[2 * n] * h) * h;
       if (std::abs(off) * h <= path_rounding * std::max(std::abs(c[0]), std::abs(end))) c[n] += off;
     }
@@ -157,13 +157,13 @@ class Timing {
     double speed = 0, acceleration = infinity;
     for (int i = 0; i < path.pieces(); ++i) {
       const double* c1 = path.coefficients.data() + at(3 * n * i + n);
-      const double h = path.breaks[at(i) + 1] - path.breaks[at(i)];
+      const double h = path.breaks[at(i) + 1] - path.breaks[i];
       double v = infinity, a = infinity;
       for (int j = 0; j < n; ++j) {
         const double slope = std::max(std::abs(c1[j]), std::abs(c1[j] + 2 * c1[n + j] * h));
         if (slope == 0) continue;
-        v = std::min(v, limits_.velocity[at(j)] / slope);
-        a = std::min(a, limits_.acceleration[at(j)] / slope);
+        v = std::min(v, limits_.velocity[j] / slope);
+        a = std::min(a, limits_.acceleration[j] / slope);
       }
       speed = std::max(speed, v);
       acceleration = std::min(acceleration, a);
@@ -257,7 +257,7 @@ class Timing {
         return true;
       }
       for (const TorqueExcess& e : excess) {
-        const std::size_t interval = at(solver_.segments()[at(e.piece)].interval);
+        const std::size_t interval = at(solver_.segments()[e.piece].interval);
         reserve_[interval * at(torque_->size()) + at(e.index)] +=
             (1.02 * (e.ratio - 1) + 2e-7) * torque_->limit(e.index);
       }
@@ -294,7 +294,7 @@ class Timing {
   void refine() {
     std::vector<int> parts(grid_.intervals.size(), 1);
     for (const TorqueExcess& e : torque_excess(result_.motion, *torque_, 0.9, false))
-      parts[at(solver_.segments()[at(e.piece)].interval)] = refined_parts;
+      parts[solver_.segments()[e.piece].interval] = refined_parts;
     const std::vector<double> coarse =
         damped_ ? grid_speeds() : std::vector<double>(parts.size() + 1, 1.0);
     speed_.clear();
@@ -315,9 +315,9 @@ class Timing {
     const auto evaluate = [&](int piece, double r, PathTorque::Coefficients& out) {
       const double* c = path.coefficients.data() + at(3 * n * piece);
       for (int j = 0; j < n; ++j) {
-        q[at(j)] = c[j] + (c[n + j] + c[2 * n + j] * r) * r;
-        dq[at(j)] = c[n + j] + 2 * c[2 * n + j] * r;
-        ddq[at(j)] = 2 * c[2 * n + j];
+        q[j] = c[j] + (c[n + j] + c[2 * n + j] * r) * r;
+        dq[j] = c[n + j] + 2 * c[2 * n + j] * r;
+        ddq[j] = 2 * c[2 * n + j];
       }
       torque_->coefficients(q.data(), dq.data(), ddq.data(), out);
       for (const double d : out.d) damped_ = damped_ || d != 0;
@@ -341,7 +341,7 @@ class Timing {
     for (int k = 0; k < torque_->size(); ++k) {
       const PathTorque::Friction friction = interval_friction(*torque_, k, left_[i], right_[i]);
       for (const bool right_end : {false, true}) {
-        const double c = (right_end ? right_ : left_)[i].c[at(k)];
+        const double c = (right_end ? right_ : left_)[i].c[k];
         const double needed = std::max(c + friction.up, friction.down - c);
         if (needed < torque_->limit(k)) continue;
         std::ostringstream text;
@@ -369,9 +369,9 @@ class Timing {
         for (const bool right_end : {false, true}) {
           const PathTorque::Coefficients& t = right_end ? right_[i] : left_[i];
           const double f = torque_->friction(k, -1, 1).up,
-                       room = torque_->limit(k) - std::abs(t.c[at(k)]) - f;
+                       room = torque_->limit(k) - std::abs(t.c[k]) - f;
           double& v = speed_[i + (right_end ? 1 : 0)];
-          if (t.d[at(k)] != 0 && room > 0) v = std::min(v, room / std::abs(t.d[at(k)]));
+          if (t.d[k] != 0 && room > 0) v = std::min(v, room / std::abs(t.d[k]));
         }
   }
 
@@ -380,7 +380,7 @@ class Timing {
     std::vector<double> speed(grid_.intervals.size() + 1, 0);
     double top = 0;
     for (const ProfileSegment& segment : solver_.segments()) {
-      if (segment.sigma0 == 0) speed[at(segment.interval)] = segment.v0;
+      if (segment.sigma0 == 0) speed[segment.interval] = segment.v0;
       speed[at(segment.interval) + 1] = segment.v1;
       top = std::max({top, segment.v0, segment.v1});
     }
@@ -405,13 +405,13 @@ class Timing {
         for (int j = 0; j < n; ++j) {
           double value = 0;
           for (int power = 5; power >= 0; --power) value = value * e.t + c[power * n + j];
-          q[at(j)] = value;
+          q[j] = value;
         }
         torque_->smooth_torque(q.data(), zero.data(), zero.data(), still.data(), damping.data(),
                                rate.data());
         const double limit = torque_->limit(e.index);
         const double held =
-            std::min(std::abs(still[at(e.index)]) + torque_->friction(e.index, -1, 1).up, limit);
+            std::min(std::abs(still[e.index]) + torque_->friction(e.index, -1, 1).up, limit);
         const double square =
             (e.ratio * limit - held) / std::max(limit * (1 - 1e-7) - held, 1e-3 * limit);
         factor = std::max(factor, std::sqrt(std::max(1.0, square)) * (1 + 1e-8));
@@ -531,7 +531,7 @@ PolynomialMotion brake(const std::vector<double>& q0, const std::vector<double>&
     const double c[6] = {p, dp, ddp / 2, dddp / 6, 0, 0};
     for (int power = 0; power < 6; ++power)
       for (int k = 0; k < n; ++k)
-        motion.coefficients.push_back((power == 0 ? q0[at(k)] : 0) + c[power] * v0[at(k)]);
+        motion.coefficients.push_back((power == 0 ? q0[k] : 0) + c[power] * v0[k]);
     p += duration * (dp + duration * (ddp / 2 + duration * dddp / 6));
     dp += duration * (ddp + duration * dddp / 2);
     ddp += duration * dddp;

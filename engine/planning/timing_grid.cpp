@@ -34,7 +34,8 @@ void velocity_bound(double l0, double l1, double v, double& x_left, double& x_ri
     const double change = l1 - l0;
     if (most < 1.5 * least) {
       l = 0.5 * (l0 + l1);
-      left = 1 + change / l, right = 1 - change / l;
+      left = 1 + change / l;
+      right = 1 - change / l;
     } else if (most == std::abs(l0)) {
       right = 1 - 2 * change / l0;
     } else {
@@ -55,13 +56,13 @@ TidyPath tidy(const QuadraticPath& given) {
   out.path.breaks.push_back(0);
   for (int i = 0; i < given.pieces(); ++i) {
     const double* c = given.coefficients.data() + at(3 * n * i);
-    const double h = given.breaks[at(i) + 1] - given.breaks[at(i)];
+    const double h = given.breaks[at(i) + 1] - given.breaks[i];
     bool moves = false;
     for (int j = 0; j < n; ++j)
       moves = moves || std::abs(c[n + j]) * h + std::abs(c[2 * n + j]) * h * h >
                            negligible * (1 + std::abs(c[j]));
     if (!moves) continue;
-    out.s.push_back(given.breaks[at(i)]);
+    out.s.push_back(given.breaks[i]);
     out.path.breaks.push_back(out.path.breaks.back() + h);
     out.path.coefficients.insert(out.path.coefficients.end(), c, c + 3 * n);
   }
@@ -71,14 +72,14 @@ TidyPath tidy(const QuadraticPath& given) {
   for (int i = 1; i < k; ++i) {
     const double* before = out.path.coefficients.data() + at(3 * n * (i - 1));
     const double* after = before + 3 * n;
-    const double h = out.path.breaks[at(i)] - out.path.breaks[at(i) - 1];
+    const double h = out.path.breaks[i] - out.path.breaks[at(i) - 1];
     double size = 0, jump = 0;
     for (int j = 0; j < n; ++j) {
       const double end = before[n + j] + 2 * before[2 * n + j] * h;
       size = std::max({size, std::abs(end), std::abs(after[n + j])});
       jump = std::max(jump, std::abs(end - after[n + j]));
     }
-    out.corner[at(i)] = jump > corner_tolerance * size;
+    out.corner[i] = jump > corner_tolerance * size;
   }
   return out;
 }
@@ -121,14 +122,14 @@ void append_rates(Grid& grid, const TidyPath& tidy, const RateLimits& limits, in
     // Skip columns that move by rounding only.
     if (std::max({std::abs(left), std::abs(right), std::abs(second) * delta}) <= 1e-12 * size)
       continue;
-    velocity_bound(left, right, limits.velocity[at(j)], interval.x_left, interval.x_right);
-    const double a = limits.acceleration[at(j)];
+    velocity_bound(left, right, limits.velocity[j], interval.x_left, interval.x_right);
+    const double a = limits.acceleration[j];
     problem.rows.push_back({left, second, -a, a});
     if (second != 0) problem.rows.push_back({left + 3 * delta * second, second, -a, a});
   }
   interval.n_rows = problem.rows.size() - interval.first_row;
   problem.intervals.push_back(interval);
-  problem.stop.push_back(r0 == 0 ? tidy.corner[at(piece)] : 0);
+  problem.stop.push_back(r0 == 0 ? tidy.corner[piece] : 0);
   grid.intervals.push_back({piece, r0});
 }
 
@@ -168,7 +169,7 @@ Grid make_grid(const TidyPath& tidy, const RateLimits& limits, double step, Path
   for (int i = 0; i < path.pieces(); ++i) {
     const double* c1 = path.coefficients.data() + at(3 * n * i + n);
     const double* c2 = c1 + n;
-    const double h = path.breaks[at(i) + 1] - path.breaks[at(i)];
+    const double h = path.breaks[at(i) + 1] - path.breaks[i];
     // Number of intervals: by the change of q' relative to its size, and by the displacement of the
     // fastest column.
     double size = 0, change = 0;
@@ -204,7 +205,7 @@ Grid refine_grid(const TidyPath& tidy, const RateLimits& limits, const Grid& gri
 PathTorque::Friction interval_friction(const PathTorque& torque, int k,
                                        const PathTorque::Coefficients& left,
                                        const PathTorque::Coefficients& right) {
-  const double l = left.rate[at(k)], r = right.rate[at(k)];
+  const double l = left.rate[k], r = right.rate[k];
   return torque.friction(k, std::min(l, r), std::max(l, r));
 }
 
@@ -235,8 +236,8 @@ ProfileProblem with_torque_rows(const ProfileProblem& base, const PathTorque& to
         const PathTorque::Coefficients& t = at_right ? right[i] : left[i];
         // x at the right end is x + 2 u delta, so its factor there applies to u, too.
         const double lever = at_right ? 2 * interval.length : 0;
-        const double a = t.a[at(k)], b = t.b[at(k)], c = t.c[at(k)],
-                     d = resistance == Resistance::none ? 0 : t.d[at(k)];
+        const double a = t.a[k], b = t.b[k], c = t.c[k],
+                     d = resistance == Resistance::none ? 0 : t.d[k];
         const double lower = -limit - c + friction.down, upper = limit - c - friction.up;
         if (d == 0) {
           problem.rows.push_back({a + lever * b, b, lower, upper});

@@ -18,7 +18,7 @@ PolynomialMotion to_motion(const QuadraticPath& path, const std::vector<PathInte
   motion.coefficients.assign(segments.size() * static_cast<std::size_t>(6 * n), 0);
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const ProfileSegment& segment = segments[i];
-    const PathInterval& interval = intervals[static_cast<std::size_t>(segment.interval)];
+    const PathInterval& interval = intervals[segment.interval];
     // For constant u, the mean speed is the mean of the speeds at both ends.
     const double duration = 2 * (segment.sigma1 - segment.sigma0) / (segment.v0 + segment.v1);
     const double half_u = 0.5 * (segment.v1 - segment.v0) / duration;
@@ -73,8 +73,7 @@ double needed_stretch(const PolynomialMotion& motion, const std::vector<double>&
                       const std::vector<double>& acceleration) {
   double factor = 0;
   for (int i = 0; i < motion.pieces(); ++i) {
-    const double h =
-        motion.breaks[static_cast<std::size_t>(i) + 1] - motion.breaks[static_cast<std::size_t>(i)];
+    const double h = motion.breaks[static_cast<std::size_t>(i) + 1] - motion.breaks[i];
     for (int j = 0; j < motion.n; ++j) {
       const double v = peak_velocity_of(motion.piece(i), motion.n, j, h);
       const double a = peak_acceleration_of(motion.piece(i), motion.n, j, h);
@@ -101,10 +100,9 @@ void stretch(PolynomialMotion& motion, double factor) {
 std::vector<double> peak_acceleration(const PolynomialMotion& motion) {
   std::vector<double> peaks(static_cast<std::size_t>(motion.n), 0);
   for (int i = 0; i < motion.pieces(); ++i) {
-    const double h =
-        motion.breaks[static_cast<std::size_t>(i) + 1] - motion.breaks[static_cast<std::size_t>(i)];
+    const double h = motion.breaks[static_cast<std::size_t>(i) + 1] - motion.breaks[i];
     for (int j = 0; j < motion.n; ++j) {
-      double& best = peaks[static_cast<std::size_t>(j)];
+      double& best = peaks[j];
       best = std::max(best, peak_acceleration_of(motion.piece(i), motion.n, j, h));
     }
   }
@@ -130,13 +128,12 @@ PolynomialMotion moving_average(const PolynomialMotion& motion, double window) {
 
   // q at the end, for the rest after it.
   std::vector<double> last(un);
-  const double h_last =
-      motion.breaks[static_cast<std::size_t>(k)] - motion.breaks[static_cast<std::size_t>(k) - 1];
+  const double h_last = motion.breaks[k] - motion.breaks[static_cast<std::size_t>(k) - 1];
   for (int j = 0; j < n; ++j) {
     double value = 0;
     for (int power = 5; power >= 0; --power)
       value = value * h_last + motion.piece(k - 1)[power * n + j];
-    last[static_cast<std::size_t>(j)] = value;
+    last[j] = value;
   }
   // Taylor coefficients of q about t, from the piece that contains `middle`.
   const auto taylor = [&](double t, double middle, double* out) {
@@ -153,7 +150,7 @@ PolynomialMotion moving_average(const PolynomialMotion& motion, double window) {
         static_cast<int>(std::upper_bound(motion.breaks.begin(), motion.breaks.end(), middle) -
                          motion.breaks.begin()) -
         1;
-    const double s = t - motion.breaks[static_cast<std::size_t>(i)];
+    const double s = t - motion.breaks[i];
     const double* c = motion.piece(i);
     for (int j = 0; j < n; ++j) {
       double p[5];
@@ -172,21 +169,19 @@ PolynomialMotion moving_average(const PolynomialMotion& motion, double window) {
   std::vector<double> front(6 * un), back(6 * un), mean(motion.piece(0), motion.piece(0) + n);
   // Integrate (q(t) - q(t - T)) / T piece by piece.
   for (int i = 0; i < out.pieces(); ++i) {
-    const double t = breaks[static_cast<std::size_t>(i)],
-                 h = breaks[static_cast<std::size_t>(i) + 1] - t;
+    const double t = breaks[i], h = breaks[static_cast<std::size_t>(i) + 1] - t;
     taylor(t, t + 0.5 * h, front.data());
     taylor(t - window, t + 0.5 * h - window, back.data());
     double* c = out.piece(i);
     for (int j = 0; j < n; ++j) {
-      c[j] = mean[static_cast<std::size_t>(j)];
+      c[j] = mean[j];
       // d mean / dt = (q(t) - q(t - T)) / T, integrated term by term.
       for (int power = 0; power < 5; ++power)
-        c[(power + 1) * n + j] = (front[static_cast<std::size_t>(power * n + j)] -
-                                  back[static_cast<std::size_t>(power * n + j)]) /
-                                 (window * (power + 1));
+        c[(power + 1) * n + j] =
+            (front[power * n + j] - back[power * n + j]) / (window * (power + 1));
       double value = 0;
       for (int power = 5; power >= 0; --power) value = value * h + c[power * n + j];
-      mean[static_cast<std::size_t>(j)] = value;
+      mean[j] = value;
     }
   }
   return out;

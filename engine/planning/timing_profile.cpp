@@ -62,8 +62,16 @@ bool ProfileSolver::largest_x(const ProfileProblem& p, const ProfileInterval& in
       const double slope = -row.beta / row.alpha;
       double a = row.lower / row.alpha, b = row.upper / row.alpha;
       if (a > b) std::swap(a, b);
-      if (slope * x + a > lower) lower = slope * x + a, lower_slope = slope, lower_offset = a;
-      if (slope * x + b < upper) upper = slope * x + b, upper_slope = slope, upper_offset = b;
+      if (slope * x + a > lower) {
+        lower = slope * x + a;
+        lower_slope = slope;
+        lower_offset = a;
+      }
+      if (slope * x + b < upper) {
+        upper = slope * x + b;
+        upper_slope = slope;
+        upper_offset = b;
+      }
     }
     if (lower <= upper) {
       line = {x, upper};

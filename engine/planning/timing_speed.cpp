@@ -31,16 +31,16 @@ PathSpeed::PathSpeed(const Model& model, const std::vector<int>& columns,
       third_(columns.size()),
       dq_(at(model.n_q), 0) {
   std::vector<int> column_of(at(model.n_q), -1);
-  for (std::size_t k = 0; k < columns.size(); ++k) column_of[at(columns[k])] = static_cast<int>(k);
+  for (std::size_t k = 0; k < columns.size(); ++k) column_of[columns[k]] = static_cast<int>(k);
   for (const Cap& cap : caps) {
-    Chain chain{&model.frames[at(cap.frame)], cap.speed, {}};
-    for (int i = chain.frame->body; i > 0; i = model.joints[at(i)].parent) {
-      const Joint& joint = model.joints[at(i)];
+    Chain chain{&model.frames[cap.frame], cap.speed, {}};
+    for (int i = chain.frame->body; i > 0; i = model.joints[i].parent) {
+      const Joint& joint = model.joints[i];
       if (joint.n_q != joint.n_v) continue;  // does not move
       // A planar joint slides in both directions before it turns, so its last coordinate is
       // outermost.
       for (int k = joint.n_q - 1; k >= 0; --k)
-        if (const int column = column_of[at(joint.q_index + k)]; column >= 0)
+        if (const int column = column_of[joint.q_index + k]; column >= 0)
           chain.levers.push_back(
               {column, joint.column + k, joint.mimic ? joint.ratio : 1.0,
                joint.n_q > 1 ? k == joint.n_q - 1 : joint.type != JointType::prismatic});
@@ -58,11 +58,12 @@ void PathSpeed::place(const double* c, int n_powers, double x, std::vector<Place
       dp = dp * x + p;
       p = p * x + c[at(power) * n + j];
     }
-    q_[at(columns_[j])] = p, dq_[at(columns_[j])] = dp;
+    q_[columns_[j]] = p;
+    dq_[columns_[j]] = dp;
   }
   // Joint velocities from the rates of the columns, then the kinematics.
   for (int i = 1; i < model_.n_bodies(); ++i) {
-    const Joint& joint = model_.joints[at(i)];
+    const Joint& joint = model_.joints[i];
     if (joint.mimic || joint.n_q != joint.n_v) continue;
     visit_joint(joint.type, [&]<class J>(J) {
       J::velocity(q_.data() + joint.q_index, dq_.data() + joint.q_index, v_.data() + joint.v_index);
@@ -79,11 +80,11 @@ void PathSpeed::place(const double* c, int n_powers, double x, std::vector<Place
     const Vec3d p = detail::frame_offset(data_, *chain.frame);
     Vec3d velocity;
     for_each_on_path(model_, chain.frame->body, [&](int l) {
-      velocity += v_[at(model_.column_v[at(l)])] * at_point(data_.J[at(l)], p).linear;
+      velocity += v_[model_.column_v[l]] * at_point(data_.J[l], p).linear;
     });
     place.square = dot(velocity, velocity);
     for (const Lever& lever : chain.levers) {
-      const Vec3d moved = at_point(data_.J[at(lever.motion_column)], p).linear;
+      const Vec3d moved = at_point(data_.J[lever.motion_column], p).linear;
       place.norms.push_back(
           lever.ratio == 0 ? 0 : std::sqrt(dot(moved, moved)) / std::abs(lever.ratio));
     }
@@ -119,17 +120,18 @@ PathSpeed::Bound PathSpeed::bound(const double* c, int n_powers, double x, doubl
     double A = 0, A_rate = 0;
     for (const Lever& lever : chain.levers)
       if (lever.turns) {
-        A += std::abs(lever.ratio) * first_[at(lever.column)];
-        A_rate += std::abs(lever.ratio) * second_[at(lever.column)];
+        A += std::abs(lever.ratio) * first_[lever.column];
+        A_rate += std::abs(lever.ratio) * second_[lever.column];
       }
     double beyond = 0, p2 = 0, p3 = 0;
     for (std::size_t l = chain.levers.size(); l-- > 0;) {
       const Lever& lever = chain.levers[l];
       const double ratio = std::abs(lever.ratio);
-      const double D1 = ratio * first_[at(lever.column)], D2 = ratio * second_[at(lever.column)],
-                   D3 = ratio * third_[at(lever.column)];
+      const double D1 = ratio * first_[lever.column], D2 = ratio * second_[lever.column],
+                   D3 = ratio * third_[lever.column];
       const double own = lever.turns ? D1 : 0, own_rate = lever.turns ? D2 : 0;
-      A -= own, A_rate -= own_rate;
+      A -= own;
+      A_rate -= own_rate;
       const double inner = std::max(A, 0.0), inner_rate = std::max(A_rate, 0.0);
       const double N =
           0.5 * (left_[k].norms[l] + right_[k].norms[l]) + (lever.turns ? 0.5 * d * beyond : 0);
@@ -150,7 +152,7 @@ PathSpeed::Bound PathSpeed::bound(const double* c, int n_powers, double x, doubl
 double PathSpeed::peak(const PolynomialMotion& motion) {
   double least = 0, top = 0;
   for (int i = 0; i < motion.pieces(); ++i) {
-    const double h = motion.breaks[at(i) + 1] - motion.breaks[at(i)];
+    const double h = motion.breaks[at(i) + 1] - motion.breaks[i];
     const auto look = [&](const auto& self, double x, double d, int depth) -> void {
       const Bound b = bound(motion.piece(i), 6, x, d);
       const double most = std::max(b.left, b.right);

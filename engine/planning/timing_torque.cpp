@@ -27,13 +27,13 @@ PathTorque::PathTorque(const Model& model, const std::vector<int>& columns,
       at_rest_(at(model.n_v), 0),
       zero_(columns.size(), 0) {
   for (int i = 0; i < model.n_v; ++i)
-    if (std::isfinite(effort[at(i)])) limited_.push_back(i);
+    if (std::isfinite(effort[i])) limited_.push_back(i);
   has_springs_ =
       std::any_of(model.stiffness.begin(), model.stiffness.end(), [](double k) { return k != 0; });
-  dof_of_.assign(at(model.n_q), -1);
+  dof_of_.assign(model.n_q, -1);
   for (const Joint& joint : model.joints) {
     if (joint.n_q != joint.n_v || joint.mimic) continue;
-    for (int k = 0; k < joint.n_q; ++k) dof_of_[at(joint.q_index + k)] = joint.v_index + k;
+    for (int k = 0; k < joint.n_q; ++k) dof_of_[joint.q_index + k] = joint.v_index + k;
     if (joint.n_v > 1) moving_frames_.push_back(&joint);
   }
 }
@@ -49,8 +49,7 @@ const std::string& PathTorque::name(int i) const {
 // dq, v is a function of q and dq, and a is its derivative along (dq, ddq).
 void PathTorque::set(const double* q, const double* v, const double* a) {
   for (const Joint* joint : moving_frames_)
-    for (int k = 0; k < joint->n_v; ++k)
-      v_[at(joint->v_index + k)] = a_[at(joint->v_index + k)] = 0;
+    for (int k = 0; k < joint->n_v; ++k) v_[joint->v_index + k] = a_[joint->v_index + k] = 0;
   for (std::size_t k = 0; k < columns_.size(); ++k) {
     const std::size_t i = at(columns_[k]), dof = at(dof_of_[i]);
     q_[i] = q[k];
@@ -62,19 +61,26 @@ void PathTorque::set(const double* q, const double* v, const double* a) {
       Dual own_q[J::n_q], own_dq[J::n_q], own_v[J::n_v];
       const double *own = q_.data() + joint->q_index, *rate = v_.data() + joint->v_index,
                    *change = a_.data() + joint->v_index;
-      for (int k = 0; k < std::min(J::n_q, J::n_v); ++k)
-        own_q[k] = {own[k], rate[k]}, own_dq[k] = {rate[k], change[k]};
+      for (int k = 0; k < std::min(J::n_q, J::n_v); ++k) {
+        own_q[k] = {own[k], rate[k]};
+        own_dq[k] = {rate[k], change[k]};
+      }
       J::velocity(own_q, own_dq, own_v);
-      for (int k = 0; k < J::n_v; ++k)
-        v_[at(joint->v_index + k)] = own_v[k].value,
-                               a_[at(joint->v_index + k)] = own_v[k].derivative;
+      for (int k = 0; k < J::n_v; ++k) {
+        v_[joint->v_index + k] = own_v[k].value;
+        a_[joint->v_index + k] = own_v[k].derivative;
+      }
     });
 }
 
 void PathTorque::coefficients(const double* q, const double* dq, const double* ddq,
                               Coefficients& out) {
   const std::size_t m = limited_.size();
-  out.a.resize(m), out.b.resize(m), out.c.resize(m), out.d.resize(m), out.rate.resize(m);
+  out.a.resize(m);
+  out.b.resize(m);
+  out.c.resize(m);
+  out.d.resize(m);
+  out.rate.resize(m);
   // Inverse dynamics at (0, 0), (0, q') and (q', q'') yield c = g, a = M q' and b = M q'' + C(q,
   // q') q'. Where v are not derivatives of q, set() converts at u = 1, x = 0 and at u = 0, x = 1.
   set(q, zero_.data(), zero_.data());
@@ -111,17 +117,16 @@ void PathTorque::smooth_torque(const double* q, const double* v, const double* a
 }
 
 PathTorque::Friction PathTorque::friction(int i, double least_rate, double greatest_rate) const {
-  const double f = model_.friction[at(dof(i))];
+  const double f = model_.friction[dof(i)];
   const double rounding = 1e-9 * std::max(std::abs(least_rate), std::abs(greatest_rate));
   return {greatest_rate > rounding ? f : 0, least_rate < -rounding ? f : 0};
 }
 
-bool PathTorque::damped(int i) const { return model_.damping[at(dof(i))] != 0; }
+bool PathTorque::damped(int i) const { return model_.damping[dof(i)] != 0; }
 
 bool PathTorque::resisted() const {
-  return std::any_of(limited_.begin(), limited_.end(), [&](int i) {
-    return model_.damping[at(i)] != 0 || model_.friction[at(i)] != 0;
-  });
+  return std::any_of(limited_.begin(), limited_.end(),
+                     [&](int i) { return model_.damping[i] != 0 || model_.friction[i] != 0; });
 }
 
 namespace {
@@ -155,7 +160,7 @@ class PieceScan {
 
   void scan(int piece, double threshold, std::vector<TorqueExcess>& out) {
     c_ = motion_.piece(piece);
-    h_ = motion_.breaks[at(piece) + 1] - motion_.breaks[at(piece)];
+    h_ = motion_.breaks[at(piece) + 1] - motion_.breaks[piece];
     // Number of samples, by the displacement of the fastest column.
     double way = 0;
     for (int j = 0; j < n_; ++j) {
@@ -167,21 +172,21 @@ class PieceScan {
     count_ = 2 * static_cast<int>(std::clamp(std::ceil(way / sample_step), 1.0, 200.0));
     samples_.resize(at((count_ + 1) * m_));
     damping_samples_.resize(samples_.size());
-    least_.assign(at(m_), 0);
-    greatest_.assign(at(m_), 0);
+    least_.assign(m_, 0);
+    greatest_.assign(m_, 0);
     // Samples of the torques, and the range of the rates.
     for (int s = 0; s <= count_; ++s) {
       evaluate(h_ * s / count_);
       for (int k = 0; k < m_; ++k) {
-        samples_[at(s * m_ + k)] = tau_[at(k)] / torque_.limit(k);
-        damping_samples_[at(s * m_ + k)] = damping_[at(k)] / torque_.limit(k);
-        least_[at(k)] = s == 0 ? rate_[at(k)] : std::min(least_[at(k)], rate_[at(k)]);
-        greatest_[at(k)] = s == 0 ? rate_[at(k)] : std::max(greatest_[at(k)], rate_[at(k)]);
+        samples_[s * m_ + k] = tau_[k] / torque_.limit(k);
+        damping_samples_[s * m_ + k] = damping_[k] / torque_.limit(k);
+        least_[k] = s == 0 ? rate_[k] : std::min(least_[k], rate_[k]);
+        greatest_[k] = s == 0 ? rate_[k] : std::max(greatest_[k], rate_[k]);
       }
     }
     // Peak of each entry, in both directions.
     for (int k = 0; k < m_; ++k) {
-      const PathTorque::Friction friction = torque_.friction(k, least_[at(k)], greatest_[at(k)]);
+      const PathTorque::Friction friction = torque_.friction(k, least_[k], greatest_[k]);
       TorqueExcess peak{piece, k, 0, 0};
       for (const double sign : {1.0, -1.0}) {
         const double offset = (sign > 0 ? friction.up : friction.down) / torque_.limit(k);
@@ -190,7 +195,10 @@ class PieceScan {
           if (share > 0 && !torque_.damped(k)) continue;
           double t;
           const double ratio = top(k, sign, share, threshold - offset, t) + offset;
-          if (ratio > peak.ratio) peak.ratio = ratio, peak.t = t;
+          if (ratio > peak.ratio) {
+            peak.ratio = ratio;
+            peak.t = t;
+          }
         }
       }
       if (peak.ratio > threshold) out.push_back(peak);
@@ -206,7 +214,9 @@ class PieceScan {
         dp = dp * t + p;
         p = p * t + c_[power * n_ + j];
       }
-      q_[at(j)] = p, v_[at(j)] = dp, a_[at(j)] = 2 * half_ddp;
+      q_[j] = p;
+      v_[j] = dp;
+      a_[j] = 2 * half_ddp;
     }
     torque_.smooth_torque(q_.data(), v_.data(), a_.data(), tau_.data(), damping_.data(),
                           rate_.data());
@@ -216,7 +226,7 @@ class PieceScan {
   // only as exact as needed to show that it stays below `threshold`.
   double top(int k, double sign, double share, double threshold, double& t) {
     const auto y = [&](int s) {
-      return sign * (samples_[at(s * m_ + k)] + share * damping_samples_[at(s * m_ + k)]);
+      return sign * (samples_[s * m_ + k] + share * damping_samples_[s * m_ + k]);
     };
     int best = 0, least = 0;
     double bend = 0;
@@ -229,7 +239,7 @@ class PieceScan {
     Sample highest{gap * best, y(best)};
     const auto look = [&](double when) {
       evaluate(when);
-      const Sample here{when, sign * (tau_[at(k)] + share * damping_[at(k)]) / torque_.limit(k)};
+      const Sample here{when, sign * (tau_[k] + share * damping_[k]) / torque_.limit(k)};
       if (here.y > highest.y) highest = here;
       return here;
     };
@@ -303,9 +313,10 @@ class PieceScan {
       const Sample next =
           look(b.t + (std::abs(shift) < least ? std::copysign(least, longer) : shift));
       const bool is_before = next.t < b.t;
-      if (next.y > b.y)
-        (is_before ? c : a) = b, b = next;
-      else
+      if (next.y > b.y) {
+        (is_before ? c : a) = b;
+        b = next;
+      } else
         (is_before ? a : c) = next;
     }
   }

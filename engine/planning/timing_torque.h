@@ -26,8 +26,8 @@ class PathTorque {
 
   // Degrees of freedom with limited effort, and their limits.
   int size() const { return static_cast<int>(limited_.size()); }
-  int dof(int i) const { return limited_[static_cast<std::size_t>(i)]; }
-  double limit(int i) const { return effort_[static_cast<std::size_t>(dof(i))]; }
+  int dof(int i) const { return limited_[i]; }
+  double limit(int i) const { return effort_[dof(i)]; }
   const std::string& name(int i) const;  // of the joint
 
   // Coefficients of tau = a u + b x + c + d sqrt(x) + friction sign(rate) for the path's q, q',

@@ -43,7 +43,7 @@ WholeTurns::WholeTurns(const Turning& turning, const double* start,
     for (std::size_t k = 0; k < n_; ++k) {
       first_.push_back(copies_.size());
       const double q = goals[at(g) * n_ + k], lower = turning.lower[k], upper = turning.upper[k];
-      const bool repeats = may_turn[at(g)] && turning.periodic[k];
+      const bool repeats = may_turn[g] && turning.periodic[k];
       // Count turns from the position nearest to the start.
       const double nearest = repeats ? std::round((start[k] - q) / turn) : 0,
                    middle = q + turn * nearest;

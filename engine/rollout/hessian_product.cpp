@@ -75,7 +75,10 @@ class Tableau {
         const double next = newest + (newest - before) / (factor - 1);
         const double off =
             std::max({std::abs(next - newest), std::abs(next - before), rounding[i]});
-        if (off < error[i]) error[i] = off, best[i] = next;
+        if (off < error[i]) {
+          error[i] = off;
+          best[i] = next;
+        }
         newest = next;
       }
     }
@@ -125,7 +128,7 @@ double Simulator::reach(const StepGradient& d, const ControlView& control) const
   for (std::size_t k = 0; k < pulls.size(); ++k)
     pulls[k] = world().motor(static_cast<int>(k)).velocity_gain * d.v_target[k];
   for (const World::Coordinate& c : world().coordinates())
-    if (control.q_target) pulls[at(c.v)] += world().motor(c.v).position_gain * d.q_target[at(c.q)];
+    if (control.q_target) pulls[c.v] += world().motor(c.v).position_gain * d.q_target[c.q];
   const double to_targets =
       std::max(control.q_target ? largest(d.q_target) : 0.0, dt * largest(d.v_target));
   return std::max(
@@ -187,9 +190,10 @@ void Simulator::hvp(const StateView& state, const ControlView& control, const Ta
       if (!is_found) break;
       last_bends = bends(quotient, size, low, distance);
       if (i == 0) first_bends = last_bends;
-      for (std::size_t k = 0; k < low.size(); ++k)
-        quotient[k] = (quotient[k] - low[k]) / (2 * distance),
+      for (std::size_t k = 0; k < low.size(); ++k) {
+        quotient[k] = (quotient[k] - low[k]) / (2 * distance);
         rounding[k] = epsilon * std::abs(size[k]) / distance;
+      }
       tableau.add(quotient, rounding);
     }
     const double nearest = first / std::pow(shrink, distances - 1),
@@ -202,11 +206,13 @@ void Simulator::hvp(const StateView& state, const ControlView& control, const Ta
       std::fill(x->begin(), x->end(), std::numeric_limits<double>::quiet_NaN());
   // Results, flagged if no attempt succeeded.
   const auto fill = [&](StepGradient& to, const std::vector<double>& from) {
-    to = here, to.one_sided |= one_sided_if(!is_found, OneSided::switches);
+    to = here;
+    to.one_sided |= one_sided_if(!is_found, OneSided::switches);
     auto next = from.begin();
     for_each_number([&](double& x) { x = *next++; }, to);
   };
-  fill(product, tableau.best), fill(error, tableau.error);
+  fill(product, tableau.best);
+  fill(error, tableau.error);
   taken_ = 0;
 }
 

@@ -31,8 +31,7 @@ int rollouts(std::span<Simulator* const> simulators, int count, const KeptStates
     parallel_for(count, threads, [&](int r, int worker) {
       const StateSpan own =
           row(states, StateLayout::of(m), static_cast<std::ptrdiff_t>(r) * kept.rows());
-      simulators[static_cast<std::size_t>(worker)]->rollout(
-          kept, begin, end, own, controls.of(m, r, kept.steps), reports[r]);
+      simulators[worker]->rollout(kept, begin, end, own, controls.of(m, r, kept.steps), reports[r]);
     });
   }
   return kept.steps;
@@ -57,7 +56,7 @@ int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptSt
   for (int end = last; end > 0; end -= slice) {
     if (end < last && !go_on(kept.steps - kept.before(end))) return kept.steps - kept.before(end);
     parallel_for(count, threads, [&](int r, int worker) {
-      simulators[static_cast<std::size_t>(worker)]->rollout_vjp(
+      simulators[worker]->rollout_vjp(
           kept, std::max(0, end - slice), end, row(states, StateLayout::of(m), first_row(r)),
           controls.of(m, r, kept.steps), row(bars, tangent, first_row(r)), gradients[r],
           row(controls_bar, ControlLayout::of(m), static_cast<std::ptrdiff_t>(r) * kept.steps));
@@ -82,9 +81,9 @@ int rollouts_jacobians(std::span<Simulator* const> simulators, int count, const 
       const std::ptrdiff_t first_step = static_cast<std::ptrdiff_t>(r) * kept.steps;
       const StateView own =
           row(states, StateLayout::of(m), static_cast<std::ptrdiff_t>(r) * kept.rows());
-      simulators[static_cast<std::size_t>(worker)]->rollout_jacobians(
-          kept, begin + i % rows, own, controls.of(m, r, kept.steps), out.of(m, first_step),
-          one_sided + first_step);
+      simulators[worker]->rollout_jacobians(kept, begin + i % rows, own,
+                                            controls.of(m, r, kept.steps), out.of(m, first_step),
+                                            one_sided + first_step);
     });
   }
   return kept.steps;

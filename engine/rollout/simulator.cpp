@@ -31,10 +31,15 @@ void add_parameters(const StepGradient& x, StepGradient& to) {
 }  // namespace
 
 void RolloutReport::take(const StepReport& r, int step) {
-  status = std::max(status, r.status), residual = std::max(residual, r.residual);
-  contacts = r.contacts, rows = r.rows, islands = r.islands;
-  class_changes += r.class_changes, pivots += r.pivots, coupled_bounces += r.coupled_bounces,
-      untimed_bounces += r.untimed_bounces;
+  status = std::max(status, r.status);
+  residual = std::max(residual, r.residual);
+  contacts = r.contacts;
+  rows = r.rows;
+  islands = r.islands;
+  class_changes += r.class_changes;
+  pivots += r.pivots;
+  coupled_bounces += r.coupled_bounces;
+  untimed_bounces += r.untimed_bounces;
   attempt = std::max(attempt, r.attempt);
   if (r.status >= StepStatus::relaxed && first_unsolved < 0) first_unsolved = step;
 }
@@ -78,7 +83,8 @@ void Simulator::take(const StateView& state, const ControlView& control, Rollout
     const std::vector<int> numbers = step_signature(*stepper_, own.islands, own.status);
     signature->insert(signature->end(), numbers.begin(), numbers.end());
   }
-  taken_ = ++last_taken_, substep_ = substeps_ - 1;
+  taken_ = ++last_taken_;
+  substep_ = substeps_ - 1;
 }
 
 // Return the stepper with the results of a substep. The stepper holds the substep that it took
@@ -98,10 +104,13 @@ void Simulator::go_back(const ControlView& control, const TangentView& next_bar,
   };
   back(substeps_ - 1, next_bar, gradient);
   for (int i = substeps_ - 2; i >= 0; --i) {
-    bar_.q = gradient.q, bar_.v = gradient.v;
+    bar_.q = gradient.q;
+    bar_.v = gradient.v;
     back(i, bar_[0], one_);
-    gradient.q = one_.q, gradient.v = one_.v;
-    add_drives(one_, gradient), add_parameters(one_, gradient);
+    gradient.q = one_.q;
+    gradient.v = one_.v;
+    add_drives(one_, gradient);
+    add_parameters(one_, gradient);
   }
   *gradient.parameters.of("dt") /= substeps_;  // dt is that of the whole step
 }
@@ -118,7 +127,8 @@ OneSided Simulator::jvp(const ControlView& control, const StepGradient& directio
   OneSided one_sided = OneSided::no;
   for (int i = 0; i < substeps_; ++i) {
     one_sided |= stepper_at(i, control).jvp(at_[i], control, one_, bar_[0]);
-    one_.q = bar_.q, one_.v = bar_.v;
+    one_.q = bar_.q;
+    one_.v = bar_.v;
   }
   copy(bar_[0], bar_.layout, next);
   return one_sided;
@@ -132,9 +142,12 @@ OneSided Simulator::jacobians(const ControlView& control, const JacobianBlocks& 
   const std::size_t selected = out.parameters ? at(out.selection->size()) : 0;
   // Storage for the parameters' Jacobians.
   if (out.parameters) {
-    own_parameters_.resize(2 * n * selected), before_parameters_.resize(2 * n * selected);
-    own.parameters = own_parameters_.data(), before.parameters = before_parameters_.data();
-    own_selection_ = *out.selection, own.selection = &own_selection_;
+    own_parameters_.resize(2 * n * selected);
+    before_parameters_.resize(2 * n * selected);
+    own.parameters = own_parameters_.data();
+    before.parameters = before_parameters_.data();
+    own_selection_ = *out.selection;
+    own.selection = &own_selection_;
     for (std::size_t k = 0; k < own_selection_.number.size(); ++k)  // dt is that of the whole step
       if (own_selection_.number[k] == world().parameters().place("dt", 0))
         own_selection_.weight[k] /= substeps_;
@@ -219,7 +232,8 @@ void Simulator::rollout_vjp(const KeptStates& kept, int begin, int end, const St
         take(state, control, again);
         vjp(control, bar, whole_);
       }
-      gradient.q = whole_.q, gradient.v = whole_.v;
+      gradient.q = whole_.q;
+      gradient.v = whole_.v;
       add_parameters(whole_, gradient);
       const ControlSpan to = row(controls_bar, control_layout_, i);
       ControlParts::for_each([&](auto part) {

@@ -54,8 +54,10 @@ void BatchCheck::measure(Workspace& w, std::ptrdiff_t first, int count, const do
                        n_pairs = static_cast<std::ptrdiff_t>(scene_->pairs().size());
   const double* from[8];
   double* to[8];
-  for (int l = 0; l < count; ++l)
-    from[l] = q + (first + l) * n_q, to[l] = out + (first + l) * n_pairs;
+  for (int l = 0; l < count; ++l) {
+    from[l] = q + (first + l) * n_q;
+    to[l] = out + (first + l) * n_pairs;
+  }
   // Measure all pairs in lanes, then the pairs that are left one by one.
   const std::uint32_t left = w.distances->distances(count, from, to);
   for (int l = 0; l < count; ++l) {
@@ -63,7 +65,7 @@ void BatchCheck::measure(Workspace& w, std::ptrdiff_t first, int count, const do
     w.query.place(from[l]);
     for (std::ptrdiff_t i = 0; i < n_pairs; ++i) {
       if (!std::isnan(to[l][i])) continue;
-      const auto [a, b] = scene_->pairs()[static_cast<std::size_t>(i)];
+      const auto [a, b] = scene_->pairs()[i];
       const PieceWitness x = closest_pieces(scene_->object(a).geometry, w.query.X_WO(a),
                                             scene_->object(b).geometry, w.query.X_WO(b));
       to[l][i] = x.witness.distance;
@@ -89,8 +91,7 @@ void BatchCheck::for_each_register(
                        chunks = (groups + chunk - 1) / chunk;
   const auto body = [&](int c, int worker) {
     for (std::ptrdiff_t g = c * chunk; g < std::min(groups, (c + 1) * chunk); ++g)
-      f(*workspaces_[static_cast<std::size_t>(worker)], g * lanes,
-        static_cast<int>(std::min(lanes, n - g * lanes)));
+      f(*workspaces_[worker], g * lanes, static_cast<int>(std::min(lanes, n - g * lanes)));
   };
   if (threads == 1)
     for (int c = 0; c < static_cast<int>(chunks); ++c) body(c, 0);

@@ -112,7 +112,8 @@ void fill_rod_and_balls(SceneObject& object) {
 // the exact body that it stands for; -infinity for a point outside.
 double core_at(const CollisionGeometry& geometry, const Vec3d& p) {
   Shape point;
-  point.type = ShapeType::sphere, point.radius = 0;
+  point.type = ShapeType::sphere;
+  point.radius = 0;
   const SE3d X_OP{Mat3d::identity(), p};
   if (geometry.exact) {
     if (!geometry.exact->holds(p)) return -infinity;
@@ -221,19 +222,19 @@ void CollisionScene::add_object(const std::string& name, const CollisionGeometry
 
 void CollisionScene::bound_bodies() {
   const Aabb nothing{{infinity, infinity, infinity}, {-infinity, -infinity, -infinity}};
-  body_boxes_.assign(static_cast<std::size_t>(model_->n_bodies()), nothing);
+  body_boxes_.assign(model_->n_bodies(), nothing);
   body_balls_.assign(body_boxes_.size(), {{}, -1});
   body_rods_.resize(body_boxes_.size());
   for (const SceneObject& object : objects_) {
-    Aabb& box = body_boxes_[static_cast<std::size_t>(object.body)];
+    Aabb& box = body_boxes_[object.body];
     if (object.body != 0) box = hull(box, bounding_box(object.geometry, object.X_BO));
   }
   for (const SceneObject& object : objects_) {
     if (object.body == 0) continue;
-    const Aabb& box = body_boxes_[static_cast<std::size_t>(object.body)];
-    Ball& ball = body_balls_[static_cast<std::size_t>(object.body)];
+    const Aabb& box = body_boxes_[object.body];
+    Ball& ball = body_balls_[object.body];
     ball.center = 0.5 * (box.lower + box.upper);
-    body_rods_[static_cast<std::size_t>(object.body)] = rod_about(box);
+    body_rods_[object.body] = rod_about(box);
     ball.radius = std::max(ball.radius, norm(object.p_BC - ball.center) + object.ball_radius);
   }
 }
@@ -279,7 +280,7 @@ void CollisionScene::sort_pairs() {
   for (const auto& [a, indices] : obstacles_of) {
     std::vector<int> obstacles;
     for (const int i : indices) {
-      const auto& pair = pairs_[static_cast<std::size_t>(i)];
+      const auto& pair = pairs_[i];
       obstacles.push_back(pair.first == a ? pair.second : pair.first);
     }
     if (static_cast<int>(obstacles.size()) <= group_threshold) {

@@ -94,7 +94,7 @@ class CollisionScene {
 
   const Model& model() const { return *model_; }
   const std::vector<SceneObject>& objects() const { return objects_; }
-  const SceneObject& object(int i) const { return objects_[static_cast<std::size_t>(i)]; }
+  const SceneObject& object(int i) const { return objects_[i]; }
   const std::vector<std::pair<int, int>>& pairs() const { return pairs_; }
 
   // Pairs sorted by how queries treat them. single: moving pairs tested one by one, in clusters.
@@ -104,19 +104,16 @@ class CollisionScene {
   const std::vector<Cluster>& clusters() const { return clusters_; }
   // Table of where a single pair is known to be apart; null if nothing is known.
   const TurnTable* table_of(int single) const {
-    return tables_.empty()
-               ? nullptr
-               : tables_[static_cast<std::size_t>(single_[static_cast<std::size_t>(single)].index)]
-                     .get();
+    return tables_.empty() ? nullptr : tables_[single_[single].index].get();
   }
   const std::vector<Group>& groups() const { return groups_; }
   const std::vector<Pair>& fixed_pairs() const { return fixed_; }
   // Ball about all objects of a body, in its frame; the radius is negative if there are none.
-  const Ball& body_ball(int body) const { return body_balls_[static_cast<std::size_t>(body)]; }
-  const Rod& body_rod(int body) const { return body_rods_[static_cast<std::size_t>(body)]; }
+  const Ball& body_ball(int body) const { return body_balls_[body]; }
+  const Rod& body_rod(int body) const { return body_rods_[body]; }
   // Box of all objects of a body, in its frame.
-  const Aabb& body_box(int body) const { return body_boxes_[static_cast<std::size_t>(body)]; }
-  const AabbTree& bvh(int i) const { return trees_[static_cast<std::size_t>(i)]; }
+  const Aabb& body_box(int body) const { return body_boxes_[body]; }
+  const AabbTree& bvh(int i) const { return trees_[i]; }
   // True if the shape of an object stands for a body within it (collision_geometry.h).
   bool has_exact() const { return has_exact_; }
   // Index into pairs() of the first fixed pair that overlaps, or -1. If there is one, every
@@ -129,7 +126,7 @@ class CollisionScene {
   void add_object(const std::string& name, const CollisionGeometry& geometry, int body,
                   const SE3d& X_BO);
   void bound_bodies();
-  bool is_apart(int index) const { return apart_[static_cast<std::size_t>(index)] != 0; }
+  bool is_apart(int index) const { return apart_[index] != 0; }
   void sort_pairs();
   void make_clusters();
 

@@ -13,8 +13,7 @@ void distance_rate(const Model& model, const Data<double>& data, int body_A, int
     if (body == 0) return;
     const Vec3d p = p_W - data.X_WB[1].p;
     for_each_on_path(model, body, [&](int c) {
-      rate[model.column_v[static_cast<std::size_t>(c)]] +=
-          sign * dot(witness.normal, at_point(data.J[static_cast<std::size_t>(c)], p).linear);
+      rate[model.column_v[c]] += sign * dot(witness.normal, at_point(data.J[c], p).linear);
     });
   };
   add(body_A, witness.p_WA, -1);
@@ -29,9 +28,8 @@ void witness_rates(const Model& model, const Data<double>& data, int body_A, int
     if (body == 0) return;
     const Vec3d p = p_W - data.X_WB[1].p;
     for_each_on_path(model, body, [&](int c) {
-      const Motion<double> V = at_point(data.J[static_cast<std::size_t>(c)], p);
-      rates[model.column_v[static_cast<std::size_t>(c)]] +=
-          factors.rate(side, {V.linear, cross(V.angular, n)});
+      const Motion<double> V = at_point(data.J[c], p);
+      rates[model.column_v[c]] += factors.rate(side, {V.linear, cross(V.angular, n)});
     });
   };
   add(0, body_A, factors.witness.p_WA);

@@ -87,7 +87,7 @@ class LanePlacement {
         rows_(scene.objects().size() + 1) {
     for (std::size_t i = 0; i < poses_.size(); ++i)
       rows_[i + 1].ball = rows_[i].ball + static_cast<int>(objects_[i].balls.size());
-    balls_.resize(static_cast<std::size_t>(rows_[poses_.size()].ball));
+    balls_.resize(rows_[poses_.size()].ball);
   }
 
   // Place lane l at the n_q entries from q[l] on.
@@ -112,28 +112,24 @@ class LanePlacement {
   // Ball and rod about a body's objects; center and rod in W.
   double body_ball_radius(int body) const { return body_balls_[body].radius; }
   double body_rod_radius(int body) const { return body_rods_[body].radius; }
-  const Vec3<L>& body_center(int body) const {
-    return body_placed_[static_cast<std::size_t>(body)].ball;
-  }
-  const LaneRod<L>& body_rod(int body) const {
-    return body_placed_[static_cast<std::size_t>(body)].rod;
-  }
+  const Vec3<L>& body_center(int body) const { return body_placed_[body].ball; }
+  const LaneRod<L>& body_rod(int body) const { return body_placed_[body].rod; }
   // Center of an object's ball, in W.
   Vec3<L> center(int i) const { return in_world(objects_[i].body, objects_[i].p_BC); }
   // Point of a body, in W.
-  Vec3<L> in_world(int body, const Vec3d& p_B) const {
-    return data_.X_WB[static_cast<std::size_t>(body)] * Vec3<L>(p_B);
-  }
+  Vec3<L> in_world(int body, const Vec3d& p_B) const { return data_.X_WB[body] * Vec3<L>(p_B); }
 
   // Rod of a moving object, and the centers of its row of balls, in W.
   const LaneRod<L>& rod(int i) {
-    Pose& pose = poses_[static_cast<std::size_t>(i)];
-    if (pose.rod_stamp != now_)
-      pose.rod = placed(objects_[i].body, objects_[i].rod), pose.rod_stamp = now_;
+    Pose& pose = poses_[i];
+    if (pose.rod_stamp != now_) {
+      pose.rod = placed(objects_[i].body, objects_[i].rod);
+      pose.rod_stamp = now_;
+    }
     return pose.rod;
   }
   const Vec3<L>* row(int i) {
-    Row& row = rows_[static_cast<std::size_t>(i)];
+    Row& row = rows_[i];
     Vec3<L>* centers = balls_.data() + row.ball;
     if (row.stamp != now_) {
       const Ball* balls = objects_[i].balls.data();
@@ -238,7 +234,7 @@ class LanePlacement {
     return bits_of(most > L(0));
   }
   ROBOSIM_INLINE LaneRod<L> placed(int body, const Rod& rod) const {
-    const SE3<L>& X = data_.X_WB[static_cast<std::size_t>(body)];
+    const SE3<L>& X = data_.X_WB[body];
     return {X * Vec3<L>(rod.center), X.R * Vec3<L>(rod.half)};
   }
   struct BodyPlaced {
@@ -255,9 +251,9 @@ class LanePlacement {
     std::uint32_t stamp = 0;  // place() call in which these were computed
   };
   const SE3<L>& pose(int i) {
-    Pose& pose = poses_[static_cast<std::size_t>(i)];
+    Pose& pose = poses_[i];
     if (pose.stamp != now_) {
-      pose.X_WO = data_.X_WB[static_cast<std::size_t>(objects_[i].body)] * SE3<L>(objects_[i].X_BO);
+      pose.X_WO = data_.X_WB[objects_[i].body] * SE3<L>(objects_[i].X_BO);
       pose.stamp = now_;
     }
     return pose.X_WO;

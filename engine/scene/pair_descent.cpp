@@ -38,9 +38,9 @@ PairDescent::PairDescent(const CollisionScene& scene)
       candidate_(at(scene.model().n_q)) {
   const Model& model = scene.model();
   for (int i = 1; i < model.n_bodies(); ++i) {
-    const Joint& joint = model.joints[at(i)];
+    const Joint& joint = model.joints[i];
     if (!joint.mimic)
-      for (int k = 0; k < joint.n_v; ++k) own_joint_[at(joint.v_index + k)] = i;
+      for (int k = 0; k < joint.n_v; ++k) own_joint_[joint.v_index + k] = i;
   }
 }
 
@@ -57,9 +57,9 @@ void PairDescent::find_path(int body_a, int body_b) {
     const int side = body_a > body_b ? -1 : 1;  // parents come first
     int& body = side < 0 ? body_a : body_b;
     path_.push_back({body, side});
-    body = scene_.model().joints[at(body)].parent;
+    body = scene_.model().joints[body].parent;
   }
-  X_[at(body_a)] = SE3d();
+  X_[body_a] = SE3d();
   std::reverse(path_.begin(), path_.end());
 }
 
@@ -67,21 +67,21 @@ void PairDescent::find_coordinates() {
   const Model& model = scene_.model();
   owners_.clear();
   for (const Step& step : path_)
-    owners_.push_back({own_joint_[at(model.joints[at(step.body)].v_index)], {}});
+    owners_.push_back({own_joint_[model.joints[step.body].v_index], {}});
   const auto before = [](const Owner& a, const Owner& b) { return a.joint < b.joint; };
   const auto same = [](const Owner& a, const Owner& b) { return a.joint == b.joint; };
   std::sort(owners_.begin(), owners_.end(), before);
   owners_.erase(std::unique(owners_.begin(), owners_.end(), same), owners_.end());
   for (Owner& owner : owners_) {
-    const Joint& joint = model.joints[at(owner.joint)];
+    const Joint& joint = model.joints[owner.joint];
     for (int k = 0; k < joint.n_v; ++k) owner.scale[k] = half_range(model, joint, k);
   }
 }
 
 void PairDescent::place(const double* q) {
   for (const Step& step : path_) {
-    const Joint& joint = scene_.model().joints[at(step.body)];
-    X_[at(step.body)] = X_[at(joint.parent)] * joint_placement(joint, q + joint.q_index);
+    const Joint& joint = scene_.model().joints[step.body];
+    X_[step.body] = X_[joint.parent] * joint_placement(joint, q + joint.q_index);
   }
 }
 
@@ -91,7 +91,7 @@ double PairDescent::distance(const double* q, double below) {
   bool is_found = false;
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     const SceneObject &A = scene_.object(pairs_[i].first), &B = scene_.object(pairs_[i].second);
-    const SE3d &X_A = X_[at(A.body)], &X_B = X_[at(B.body)];
+    const SE3d &X_A = X_[A.body], &X_B = X_[B.body];
     if (norm(X_B * B.p_BC - X_A * A.p_BC) - A.ball_radius - B.ball_radius > witness_.distance)
       continue;
     const SE3d X_WA = X_A * A.X_BO, X_WB = X_B * B.X_BO;
@@ -103,7 +103,10 @@ double PairDescent::distance(const double* q, double below) {
       continue;
     const Witness found =
         shapes_closest_pieces(A.geometry, X_WA, B.geometry, X_WB, &caches_[i]).witness;
-    if (found.distance < witness_.distance) witness_ = found, is_found = true;
+    if (found.distance < witness_.distance) {
+      witness_ = found;
+      is_found = true;
+    }
   }
   work_ += path_length();
   return is_found ? witness_.distance : infinity;
@@ -112,18 +115,18 @@ double PairDescent::distance(const double* q, double below) {
 void PairDescent::find_rates() {
   const Model& model = scene_.model();
   for (const Owner& owner : owners_) {
-    const Joint& joint = model.joints[at(owner.joint)];
+    const Joint& joint = model.joints[owner.joint];
     std::fill_n(rates_.begin() + joint.v_index, joint.n_v, 0.0);
   }
   for (const auto& [body, side] : path_) {
-    const Joint& joint = model.joints[at(body)];
-    const SE3d& X = X_[at(body)];
+    const Joint& joint = model.joints[body];
+    const SE3d& X = X_[body];
     const Vec3d p = X.p - (side < 0 ? witness_.p_WA : witness_.p_WB);
     visit_joint(joint.type, [&, sign = side * joint.ratio]<class J>(J) {
       for (int k = 0; k < J::n_v; ++k) {
         const Motion<double> at_witness =
             detail::in_ground(X.R, p, J::template column<double>(joint, k));
-        rates_[at(joint.v_index + k)] += sign * dot(witness_.normal, at_witness.linear);
+        rates_[joint.v_index + k] += sign * dot(witness_.normal, at_witness.linear);
       }
     });
   }
@@ -132,13 +135,12 @@ void PairDescent::find_rates() {
 void PairDescent::move(const double* q, const double* v) {
   const Model& model = scene_.model();
   for (const Owner& owner : owners_) {
-    const Joint& joint = model.joints[at(owner.joint)];
+    const Joint& joint = model.joints[owner.joint];
     visit_joint(joint.type, [&](auto type) {
       type.integrate(q + joint.q_index, v + joint.v_index, candidate_.data() + joint.q_index);
     });
     for (int k = joint.q_index; k < joint.q_index + joint.n_q; ++k)
-      candidate_[at(k)] =
-          std::clamp(candidate_[at(k)], model.limits.q_lower[at(k)], model.limits.q_upper[at(k)]);
+      candidate_[k] = std::clamp(candidate_[k], model.limits.q_lower[k], model.limits.q_upper[k]);
   }
 }
 
@@ -152,9 +154,9 @@ double PairDescent::descend(double distance, double enough, double* q) {
     // Go against the rates, but not through a limit.
     double largest = 0;
     for (const Owner& owner : owners_) {
-      const Joint& joint = model.joints[at(owner.joint)];
+      const Joint& joint = model.joints[owner.joint];
       for (int k = 0; k < joint.n_v; ++k) {
-        double& rate = rates_[at(joint.v_index + k)];
+        double& rate = rates_[joint.v_index + k];
         if (joint.n_v == 1) {
           const std::size_t i = at(joint.q_index + k);
           if (rate > 0 ? q[i] <= model.limits.q_lower[i] : q[i] >= model.limits.q_upper[i])
@@ -168,9 +170,9 @@ double PairDescent::descend(double distance, double enough, double* q) {
     bool is_closer = false;
     for (int trial = 0; trial < step_sizes && !is_closer; ++trial, size *= 0.25) {
       for (const Owner& owner : owners_) {
-        const int v = model.joints[at(owner.joint)].v_index;
-        for (int k = 0; k < model.joints[at(owner.joint)].n_v; ++k)
-          v_[at(v + k)] = -size / largest * owner.scale[k] * owner.scale[k] * rates_[at(v + k)];
+        const int v = model.joints[owner.joint].v_index;
+        for (int k = 0; k < model.joints[owner.joint].n_v; ++k)
+          v_[v + k] = -size / largest * owner.scale[k] * owner.scale[k] * rates_[v + k];
       }
       move(q, v_.data());
       const double found = this->distance(candidate_.data(), distance - least_decrease);
@@ -190,14 +192,14 @@ double PairDescent::explore(double distance, double enough, Rng& rng, double* q)
   double spread = 1;
   for (int step = 0; step < exploration_steps && distance > enough; ++step) {
     for (const Owner& owner : owners_) {
-      const int v = model.joints[at(owner.joint)].v_index;
-      for (int k = 0; k < model.joints[at(owner.joint)].n_v; ++k)
-        v_[at(v + k)] = spread * rng.normal();
+      const int v = model.joints[owner.joint].v_index;
+      for (int k = 0; k < model.joints[owner.joint].n_v; ++k) v_[v + k] = spread * rng.normal();
     }
     move(q, v_.data());
     const double found = this->distance(candidate_.data(), distance);
     if (found < infinity) {
-      distance = found, spread = std::min(1.0, spread_growth * spread);
+      distance = found;
+      spread = std::min(1.0, spread_growth * spread);
       std::copy(candidate_.begin(), candidate_.end(), q);
     } else {
       spread = std::max(least_spread, spread_decay * spread);

@@ -23,9 +23,9 @@ WitnessDerivatives piece_rates(SceneQuery& query, const SceneQuery::Contact& con
     if (body == 0) return;
     const Vec3d p = X_WO.p - query.data().X_WB[1].p;
     for_each_on_path(model, body, [&](int c) {
-      const Motion<double> V = at_point(query.data().J[static_cast<std::size_t>(c)], p);
+      const Motion<double> V = at_point(query.data().J[c], p);
       const Vec3d part[2] = {transpose_times(X_WO.R, V.linear), transpose_times(X_WO.R, V.angular)};
-      WitnessRate& rate = rates[model.column_v[static_cast<std::size_t>(c)]];
+      WitnessRate& rate = rates[model.column_v[c]];
       for (int k = 0; k < 6; ++k) {
         const double x = part[k / 3][k % 3];
         rate.distance += x * twist[k].distance;

@@ -29,8 +29,8 @@ MiddleOfRange middle_of_range(const Model& model, const Joint& joint) {
         any_turn = true;
         continue;
       }
-      const double lower = model.limits.q_lower[at(joint.q_index + k)],
-                   upper = model.limits.q_upper[at(joint.q_index + k)];
+      const double lower = model.limits.q_lower[joint.q_index + k],
+                   upper = model.limits.q_upper[joint.q_index + k];
       const bool bounded = std::isfinite(lower) && std::isfinite(upper);
       middle[k] = bounded ? 0.5 * (lower + upper) : 0;
       half[k] = bounded ? 0.5 * (upper - lower) * std::abs(joint.ratio) : infinity;
@@ -58,34 +58,40 @@ double turned_component(double along, double length, double turn) {
 ReachBound::ReachBound(const CollisionScene& scene) : scene_(scene) {
   const Model& model = scene.model();
   const std::size_t n = at(model.n_bodies());
-  X_WB_.resize(n), turn_.assign(n, 0), slide_.assign(n, 0);
+  X_WB_.resize(n);
+  turn_.assign(n, 0);
+  slide_.assign(n, 0);
   for (std::size_t i = 1; i < n; ++i) {
     const Joint& joint = model.joints[i];
     const MiddleOfRange middle = middle_of_range(model, joint);
-    X_WB_[i] = X_WB_[at(joint.parent)] * middle.X_PC;
-    turn_[i] = middle.turn, slide_[i] = middle.slide;
+    X_WB_[i] = X_WB_[joint.parent] * middle.X_PC;
+    turn_[i] = middle.turn;
+    slide_[i] = middle.slide;
   }
 }
 
 void ReachBound::find_path(int body_a, int body_b) {
   const Model& model = scene_.model();
-  path_.clear(), down_.clear();
+  path_.clear();
+  down_.clear();
   total_turn_ = total_slide_ = 0;
   while (body_a != body_b) {
     int& body = body_a > body_b ? body_a : body_b;  // parents come first
-    const int parent = model.joints[at(body)].parent;
+    const int parent = model.joints[body].parent;
     if (body_a > body_b) {
-      total_turn_ += turn_[at(body)], total_slide_ += slide_[at(body)];
-      path_.push_back({X_WB_[at(parent)].p - X_WB_[at(body)].p, total_turn_});
+      total_turn_ += turn_[body];
+      total_slide_ += slide_[body];
+      path_.push_back({X_WB_[parent].p - X_WB_[body].p, total_turn_});
     } else {
       down_.push_back(body);
     }
     body = parent;
   }
   for (auto body = down_.rbegin(); body != down_.rend(); ++body) {
-    const int parent = model.joints[at(*body)].parent;
-    path_.push_back({X_WB_[at(*body)].p - X_WB_[at(parent)].p, total_turn_});
-    total_turn_ += turn_[at(*body)], total_slide_ += slide_[at(*body)];
+    const int parent = model.joints[*body].parent;
+    path_.push_back({X_WB_[*body].p - X_WB_[parent].p, total_turn_});
+    total_turn_ += turn_[*body];
+    total_slide_ += slide_[*body];
   }
 }
 
@@ -94,7 +100,7 @@ double ReachBound::least(const Vec3d& n, double turn, std::span<const int> objec
   double out = infinity;
   for (const int i : objects) {
     const SceneObject& object = scene_.object(i);
-    const Mat3d& R = X_WB_[at(object.body)].R;
+    const Mat3d& R = X_WB_[object.body].R;
     for (const double end : {-1.0, 1.0}) {
       const Vec3d v = sign * (R * (object.rod.center + end * object.rod.half));
       out = std::min(out, turned_component(dot(n, v), norm(v), turn) - object.rod.radius);
@@ -112,7 +118,7 @@ double ReachBound::seen_from(double turn, std::span<const int> a, std::span<cons
   Vec3d n;
   for (const Segment& s : path_) n += weight(s.turn) * s.v;
   const auto center = [&](int i) {
-    return X_WB_[at(scene_.object(i).body)].R * scene_.object(i).rod.center;
+    return X_WB_[scene_.object(i).body].R * scene_.object(i).rod.center;
   };
   n += weight(total_turn_) * center(b[0]) - weight(0) * center(a[0]);
   const double length = norm(n);
@@ -136,7 +142,10 @@ double ReachBound::distance(std::span<const int> a, std::span<const int> b) {
   // Try the middle of the turns, and the body of the longest segment.
   double longest = 0, at_longest = 0;
   for (const Segment& s : path_)
-    if (const double v = squared_norm(s.v); v > longest) longest = v, at_longest = s.turn;
+    if (const double v = squared_norm(s.v); v > longest) {
+      longest = v;
+      at_longest = s.turn;
+    }
   return std::max(seen_from(0.5 * total_turn_, a, b), seen_from(at_longest, a, b));
 }
 

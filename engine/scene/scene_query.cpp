@@ -36,8 +36,7 @@ void SceneQuery::place_objects(const double* q) {
   std::copy_n(q, q_.size(), q_.begin());
   for (std::size_t i = 0; i < centers_.size(); ++i) {
     const SceneObject& object = scene_->objects()[i];
-    if (object.body != 0)
-      centers_[i] = data_.X_WB[static_cast<std::size_t>(object.body)] * object.p_BC;
+    if (object.body != 0) centers_[i] = data_.X_WB[object.body] * object.p_BC;
   }
   for (std::size_t i = 1; i < body_centers_.size(); ++i)
     body_centers_[i] = data_.X_WB[i] * scene_->body_ball(static_cast<int>(i)).center;
@@ -68,7 +67,7 @@ bool SceneQuery::visit_near(Margin&& margin, Visit&& visit) {
     const auto within = [&] { return margin(cluster.body_a, cluster.body_b); };
     if (cluster_distance(cluster) > within()) continue;
     for (int k = cluster.first; k < cluster.first + cluster.count; ++k) {
-      const auto [a, b, index] = single[static_cast<std::size_t>(k)];
+      const auto [a, b, index] = single[k];
       if (coarse_distance(a, b) <= within() && finer_distance(a, b) <= within() && visit(a, b, k))
         return true;
     }
@@ -85,7 +84,7 @@ bool SceneQuery::collides(int* a, int* b) {
     return true;
   };
   if (scene_->overlapping_fixed_pair() >= 0) {
-    const auto& pair = scene_->pairs()[static_cast<std::size_t>(scene_->overlapping_fixed_pair())];
+    const auto& pair = scene_->pairs()[scene_->overlapping_fixed_pair()];
     return found(pair.first, pair.second);
   }
   // Find the pairs that may overlap, by the balls about bodies and then by the balls about objects.
@@ -105,7 +104,7 @@ bool SceneQuery::collides(int* a, int* b) {
     }
     if (squared > reach * reach) continue;
     for (int k = cluster.first; k < cluster.first + cluster.touchable; ++k) {
-      const CollisionScene::Pair& pair = scene_->single_pairs()[static_cast<std::size_t>(k)];
+      const CollisionScene::Pair& pair = scene_->single_pairs()[k];
       const SceneObject& B = scene_->object(pair.b);
       const double r = scene_->object(pair.a).ball_radius + B.cover.radius + rounding_slack;
       const double d = squared_distance(B.cover, X_WO(pair.b).inverse_times(center(pair.a)));
@@ -117,8 +116,7 @@ bool SceneQuery::collides(int* a, int* b) {
     return x.depth != y.depth ? x.depth < y.depth : x.single < y.single;
   });
   for (const Suspect& suspect : suspects_) {
-    const CollisionScene::Pair& pair =
-        scene_->single_pairs()[static_cast<std::size_t>(suspect.single)];
+    const CollisionScene::Pair& pair = scene_->single_pairs()[suspect.single];
     if (finer_distance(pair.a, pair.b) > 0) continue;
     if (const TurnTable* table = scene_->table_of(suspect.single);
         table && table->is_free_at(q_.data()))
@@ -190,9 +188,7 @@ void SceneQuery::manifolds(double margin, std::vector<PairManifold>& out) {
 void SceneQuery::manifolds(double least, const std::vector<double>& reach,
                            FunctionRef<double(int, int)> within, std::vector<PairManifold>& out) {
   out.clear();
-  const auto farthest = [&](int a, int b) {
-    return std::max(least, reach[static_cast<std::size_t>(a)] + reach[static_cast<std::size_t>(b)]);
-  };
+  const auto farthest = [&](int a, int b) { return std::max(least, reach[a] + reach[b]); };
   visit_near(farthest, [&](int a, int b, int) {
     const int body_a = scene_->object(a).body, body_b = scene_->object(b).body;
     if (farthest(body_a, body_b) <= least) return add_manifolds(a, b, least, out), false;

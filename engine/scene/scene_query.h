@@ -73,9 +73,9 @@ class SceneQuery {
   // Compute the motion subspaces of data() at the configuration placed last, for derivatives.
   void place_motions() { motion_subspaces(scene_->model(), data_); }
   // Center of the ball about a body's objects, in W.
-  const Vec3d& body_center(int body) const { return body_centers_[static_cast<std::size_t>(body)]; }
+  const Vec3d& body_center(int body) const { return body_centers_[body]; }
   // Center of an object's ball, in W.
-  const Vec3d& center(int object) const { return centers_[static_cast<std::size_t>(object)]; }
+  const Vec3d& center(int object) const { return centers_[object]; }
   const SE3d& X_WO(int object);
   // Lower bounds on distances; a bound that is negative or zero says nothing. cluster_distance: for
   // all pairs of a cluster, from the balls about whole bodies. coarse_distance: for two objects,
@@ -142,7 +142,7 @@ class SceneQuery {
   // Cache of a single pair; null for -1.
   PairCache* cache_of(int single) {
     if (single < 0) return nullptr;
-    Remembered& r = caches_[static_cast<std::size_t>(single)];
+    Remembered& r = caches_[single];
     if (r.age != age_) r = {{}, age_};
     return &r.cache;
   }
@@ -190,8 +190,7 @@ inline const SE3d& SceneQuery::X_WO(int i) {
   const std::size_t k = static_cast<std::size_t>(i);
   if (stamp_[k] != now_) {
     const SceneObject& object = scene_->object(i);
-    if (object.body != 0)
-      X_WO_[k] = data_.X_WB[static_cast<std::size_t>(object.body)] * object.X_BO;
+    if (object.body != 0) X_WO_[k] = data_.X_WB[object.body] * object.X_BO;
     stamp_[k] = now_;
   }
   return X_WO_[k];
@@ -221,19 +220,19 @@ inline double SceneQuery::coarse_distance(int a, int b) {
 }
 
 inline double SceneQuery::cluster_distance(const CollisionScene::Cluster& cluster) {
-  const Vec3d& p_a = body_centers_[static_cast<std::size_t>(cluster.body_a)];
+  const Vec3d& p_a = body_centers_[cluster.body_a];
   const double r_a = scene_->body_ball(cluster.body_a).radius;
   if (cluster.b >= 0)
     return distance(scene_->object(cluster.b).cover, X_WO(cluster.b).inverse_times(p_a)) - r_a -
            rounding_slack;
-  const Vec3d& p_b = body_centers_[static_cast<std::size_t>(cluster.body_b)];
+  const Vec3d& p_b = body_centers_[cluster.body_b];
   return norm(p_b - p_a) - r_a - scene_->body_ball(cluster.body_b).radius - rounding_slack;
 }
 
 // Lower bound from the row of balls of a to the cover of b.
 inline double SceneQuery::row_distance(int a, int b) {
   const SceneObject &A = scene_->object(a), &B = scene_->object(b);
-  const SE3d &X_WA = data_.X_WB[static_cast<std::size_t>(A.body)], &X_WB = X_WO(b);
+  const SE3d &X_WA = data_.X_WB[A.body], &X_WB = X_WO(b);
   double least = std::numeric_limits<double>::infinity();
   for (const Ball& ball : A.balls)
     least =

@@ -73,16 +73,16 @@ SelfCollisionSearch::SelfCollisionSearch(const Model& model, std::vector<std::pa
       q_(at(model.n_q)),
       best_q_(at(model.n_q)) {
   const auto order = [&](int object) {
-    return std::pair(scene_.object(object).body, model.colliders[at(object)].frame);
+    return std::pair(scene_.object(object).body, model.colliders[object].frame);
   };
   for (std::size_t g = 0; g + 1 < group_begin.size(); ++g) {
     const int first = group_begin[g], count = group_begin[g + 1] - first;
     for (int i = first; i < first + count; ++i) {
-      auto& [a, b] = pairs_[at(i)];
+      auto& [a, b] = pairs_[i];
       // Lower bounds expect the moving object first, and searches the same link first in all pairs.
       if (order(a) < order(b)) std::swap(a, b);
     }
-    const auto [a, b] = pairs_[at(first)];
+    const auto [a, b] = pairs_[first];
     const int link_a = link_of(a), link_b = link_of(b);
     groups_.push_back({link_a, link_b, first, count, 0});
   }
@@ -91,8 +91,8 @@ SelfCollisionSearch::SelfCollisionSearch(const Model& model, std::vector<std::pa
 }
 
 int SelfCollisionSearch::link_of(int object) {
-  const int frame = model().colliders[at(object)].frame;
-  int& link = link_of_frame_[at(frame)];
+  const int frame = model().colliders[object].frame;
+  int& link = link_of_frame_[frame];
   if (link < 0) {
     link = static_cast<int>(links_.size());
     links_.push_back({scene_.object(object).body, {}, {}, {}});
@@ -102,8 +102,8 @@ int SelfCollisionSearch::link_of(int object) {
 
 void SelfCollisionSearch::find_links() {
   for (std::size_t i = 0; i < model().colliders.size(); ++i) {
-    const int link = link_of_frame_[at(model().colliders[i].frame)];
-    if (link >= 0) links_[at(link)].objects.push_back(static_cast<int>(i));
+    const int link = link_of_frame_[model().colliders[i].frame];
+    if (link >= 0) links_[link].objects.push_back(static_cast<int>(i));
   }
   for (auto& [body, objects, ball, center] : links_) {
     const double share = 1.0 / static_cast<double>(objects.size());
@@ -113,18 +113,18 @@ void SelfCollisionSearch::find_links() {
           ball.radius, norm(scene_.object(i).p_BC - ball.center) + scene_.object(i).ball_radius);
   }
   for (Group& group : groups_)
-    group.reach = links_[at(group.a)].ball.radius + links_[at(group.b)].ball.radius + margin_ +
-                  rounding_slack;
+    group.reach =
+        links_[group.a].ball.radius + links_[group.b].ball.radius + margin_ + rounding_slack;
 }
 
 void SelfCollisionSearch::place(const double* q) {
   query_.place(q);
-  for (Link& link : links_) link.center = query_.data().X_WB[at(link.body)] * link.ball.center;
+  for (Link& link : links_) link.center = query_.data().X_WB[link.body] * link.ball.center;
 }
 
 bool SelfCollisionSearch::is_near(const Group& group) {
   for (int i = group.first; i < group.first + group.count; ++i) {
-    const auto [a, b] = pairs_[at(i)];
+    const auto [a, b] = pairs_[i];
     if (query_.coarse_distance(a, b) > margin_ || query_.finer_distance(a, b) > margin_) continue;
     if (shapes_closer_than(margin_, scene_.object(a).geometry, query_.X_WO(a),
                            scene_.object(b).geometry, query_.X_WO(b)))
@@ -135,7 +135,7 @@ bool SelfCollisionSearch::is_near(const Group& group) {
 
 bool SelfCollisionSearch::touches(const Group& group) {
   for (int i = group.first; i < group.first + group.count; ++i) {
-    const auto [a, b] = pairs_[at(i)];
+    const auto [a, b] = pairs_[i];
     if (query_.coarse_distance(a, b) <= 0 && query_.overlaps(a, b)) return true;
   }
   return false;
@@ -145,8 +145,8 @@ void SelfCollisionSearch::sample(std::ptrdiff_t n, const double* q) {
   for (; n > 0; --n, q += model().n_q) {
     place(q);
     std::erase_if(open_, [&](int g) {
-      const Group& group = groups_[at(g)];
-      PairState& state = states_[at(g)];
+      const Group& group = groups_[g];
+      PairState& state = states_[g];
       const bool may_touch = balls_near(group);
       if (state == PairState::far && !(may_touch && is_near(group))) return false;
       // A pair that was apart before does not touch in every configuration.
@@ -160,10 +160,10 @@ void SelfCollisionSearch::sample(std::ptrdiff_t n, const double* q) {
 
 void SelfCollisionSearch::prove() {
   std::erase_if(open_, [&](int g) {
-    if (states_[at(g)] != PairState::far) return false;
-    const Link &a = links_[at(groups_[at(g)].a)], &b = links_[at(groups_[at(g)].b)];
+    if (states_[g] != PairState::far) return false;
+    const Link &a = links_[groups_[g].a], &b = links_[groups_[g].b];
     if (!(bound_.distance(a.objects, b.objects) > margin_)) return false;
-    return states_[at(g)] = PairState::apart, true;
+    return states_[g] = PairState::apart, true;
   });
 }
 
@@ -177,12 +177,13 @@ void SelfCollisionSearch::begin_searches(std::ptrdiff_t n, const double* q,
   }
   std::vector<std::pair<int, int>> queue;  // joints between both links, pair of links
   for (const int g : open_) {
-    if (states_[at(g)] != PairState::far) continue;
-    const Link &a = links_[at(groups_[at(g)].a)], &b = links_[at(groups_[at(g)].b)];
+    if (states_[g] != PairState::far) continue;
+    const Link &a = links_[groups_[g].a], &b = links_[groups_[g].b];
     queue.emplace_back(path_length(a.body, b.body), g);
   }
   std::sort(queue.begin(), queue.end());
-  queue_.clear(), next_ = 0;
+  queue_.clear();
+  next_ = 0;
   for (const auto& [length, g] : queue) queue_.push_back(g);
   most_work_ = descent_.work() + most_work;
 }
@@ -191,7 +192,7 @@ int SelfCollisionSearch::path_length(int body_a, int body_b) const {
   int length = 0;
   for (; body_a != body_b; ++length) {
     int& body = body_a > body_b ? body_a : body_b;  // parents come first
-    body = model().joints[at(body)].parent;
+    body = model().joints[body].parent;
   }
   return length;
 }
@@ -200,18 +201,18 @@ bool SelfCollisionSearch::search(std::int64_t work) {
   const std::int64_t until = descent_.work() + work;
   for (; next_ < queue_.size() && descent_.work() < until; ++next_) {
     const int g = queue_[next_];
-    PairState& state = states_[at(g)];
+    PairState& state = states_[g];
     if (state != PairState::far) continue;
     if (descent_.work() >= most_work_) {
       state = PairState::undecided;
-    } else if (find_contact(groups_[at(g)])) {
+    } else if (find_contact(groups_[g])) {
       state = PairState::reachable;
       share(q_.data());
     }
   }
   if (next_ < queue_.size()) return true;
   std::erase_if(open_, [&](int g) {
-    return states_[at(g)] != PairState::far && states_[at(g)] != PairState::touching;
+    return states_[g] != PairState::far && states_[g] != PairState::touching;
   });
   return false;
 }
@@ -230,9 +231,9 @@ void SelfCollisionSearch::choose_starts(const Group& group, int most) {
 }
 
 bool SelfCollisionSearch::find_contact(const Group& group) {
-  descent_.choose({&pairs_[at(group.first)], at(group.count)});
-  const bool has_meshes = std::any_of(
-      &pairs_[at(group.first)], &pairs_[at(group.first)] + group.count, [&](const auto& pair) {
+  descent_.choose({&pairs_[group.first], at(group.count)});
+  const bool has_meshes =
+      std::any_of(&pairs_[group.first], &pairs_[group.first] + group.count, [&](const auto& pair) {
         return scene_.object(pair.first).geometry.compound ||
                scene_.object(pair.second).geometry.compound;
       });
@@ -241,7 +242,10 @@ bool SelfCollisionSearch::find_contact(const Group& group) {
   double best = infinity;
   const auto descend = [&](double distance) {
     if (distance > margin_) distance = descent_.descend(distance, margin_, q_.data());
-    if (distance < best) best = distance, best_q_ = q_;
+    if (distance < best) {
+      best = distance;
+      best_q_ = q_;
+    }
   };
   // Descend from each start, then explore from the best configuration.
   for (std::size_t i = 0; i < starts_.size() && best > margin_; ++i) {
@@ -259,9 +263,9 @@ bool SelfCollisionSearch::find_contact(const Group& group) {
 void SelfCollisionSearch::share(const double* q) {
   place(q);
   for (const int g : open_) {
-    const Group& group = groups_[at(g)];
-    if (states_[at(g)] == PairState::far && balls_near(group) && is_near(group))
-      states_[at(g)] = PairState::reachable;
+    const Group& group = groups_[g];
+    if (states_[g] == PairState::far && balls_near(group) && is_near(group))
+      states_[g] = PairState::reachable;
   }
 }
 

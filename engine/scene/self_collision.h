@@ -82,7 +82,7 @@ class SelfCollisionSearch {
   int link_of(int object);
   void place(const double* q);
   bool balls_near(const Group& group) const {
-    return squared_norm(links_[at(group.a)].center - links_[at(group.b)].center) <=
+    return squared_norm(links_[group.a].center - links_[group.b].center) <=
            group.reach * group.reach;
   }
   bool is_near(const Group& group);

@@ -47,7 +47,7 @@ class Finder {
     const int n = static_cast<int>(turns_.size());
     auto out = std::make_shared<TurnTable>();
     out->n = n;
-    for (int k = 0; k < n; ++k) out->q_index[k] = joint_of(turns_[at(k)]).q_index;
+    for (int k = 0; k < n; ++k) out->q_index[k] = joint_of(turns_[k]).q_index;
     out->free.assign(at((n == 2 ? cells : 1) * cells / word), 0);
     X_WB_ = neutral_;
     Box all;
@@ -82,7 +82,7 @@ class Finder {
   }
 
  private:
-  const Joint& joint_of(const Turn& turn) const { return model_.joints[at(turn.body)]; }
+  const Joint& joint_of(const Turn& turn) const { return model_.joints[turn.body]; }
 
   // Find the joints between both objects, on each side beginning at the object. Return true if they
   // are one or two revolute joints with coordinates of their own.
@@ -92,7 +92,7 @@ class Finder {
     while (a != b) {
       const bool is_a = a > b;  // parents come first
       int& body = is_a ? a : b;
-      const Joint& joint = model_.joints[at(body)];
+      const Joint& joint = model_.joints[body];
       const int moved = is_a ? pair.a : pair.b;
       if (turns_.size() == 2 || joint.type != JointType::revolute || joint.mimic ||
           !(scene_.object(moved).rod.radius > 0))
@@ -107,10 +107,10 @@ class Finder {
   // move, parents first; bodies below them do not belong to this pair.
   void place(const Box& box) {
     for (std::size_t k = 0; k < turns_.size(); ++k)
-      q_[at(joint_of(turns_[k]).q_index)] = box.middle(static_cast<int>(k));
+      q_[joint_of(turns_[k]).q_index] = box.middle(static_cast<int>(k));
     const auto turn = [&](int body) {
-      const Joint& joint = model_.joints[at(body)];
-      X_WB_[at(body)] = X_WB_[at(joint.parent)] * joint_placement(joint, q_.data() + joint.q_index);
+      const Joint& joint = model_.joints[body];
+      X_WB_[body] = X_WB_[joint.parent] * joint_placement(joint, q_.data() + joint.q_index);
     };
     const bool is_first = turns_.size() == 1 || turns_[0].body < turns_[1].body;
     turn(turns_[is_first ? 0 : 1].body);
@@ -133,7 +133,7 @@ class Finder {
       const int other = turns_[k].moved == pair.a ? pair.b : pair.a;
       const double ball = scene_.object(other).ball_radius;
       if (std::isfinite(ball))
-        arms[k].clip(query_.center(other) - query_.data().X_WB[at(turns_[k].body)].p,
+        arms[k].clip(query_.center(other) - query_.data().X_WB[turns_[k].body].p,
                      ball + total + least_);
       rho[k] = arms[k].reach();
       part[k] = D[k] * rho[k];
@@ -189,8 +189,7 @@ class Finder {
   };
   Arm arm(const Turn& turn) const {
     const SceneObject& object = scene_.object(turn.moved);
-    const SE3d &X_WB = query_.data().X_WB[at(object.body)],
-               &X_WJ = query_.data().X_WB[at(turn.body)];
+    const SE3d &X_WB = query_.data().X_WB[object.body], &X_WJ = query_.data().X_WB[turn.body];
     const Vec3d center = X_WB * object.rod.center - X_WJ.p, half = X_WB.R * object.rod.half;
     return {X_WJ.R * joint_of(turn).axis,
             {center - half, center + half},
@@ -203,7 +202,7 @@ class Finder {
     const int first_row = row == 0 ? box.first[0] : 0, rows = row == 0 ? box.size[0] : 1;
     for (int i = first_row; i < first_row + rows; ++i)
       for (int j = box.first[column]; j < box.first[column] + box.size[column]; ++j)
-        out.free[at((i * cells + j) / word)] |= std::uint64_t(1) << (j % word);
+        out.free[(i * cells + j) / word] |= std::uint64_t(1) << (j % word);
   }
 
   const Model& model_;
@@ -224,16 +223,18 @@ bool TurnTable::is_free(const double* lower, const double* upper) const {
   for (int k = 0; k < n; ++k) {
     const double from = std::floor(lower[k] / cell), to = std::floor(upper[k] / cell);
     const int side = k + 2 - n;
-    if (!(to - from < cells))
-      first[side] = 0, last[side] = cells - 1;
-    else
-      first[side] = static_cast<int>(from - cells * std::floor(from / cells)),
+    if (!(to - from < cells)) {
+      first[side] = 0;
+      last[side] = cells - 1;
+    } else {
+      first[side] = static_cast<int>(from - cells * std::floor(from / cells));
       last[side] = first[side] + static_cast<int>(to - from);
+    }
   }
   for (int i = first[0]; i <= last[0]; ++i)
     for (int j = first[1]; j <= last[1]; ++j) {
       const int column = j % cells, bit = (i % cells) * cells + column;
-      if (!(free[at(bit / word)] >> (column % word) & 1)) return false;
+      if (!(free[bit / word] >> (column % word) & 1)) return false;
     }
   return true;
 }
@@ -247,7 +248,8 @@ bool TurnTable::is_free_at(const double* q, const double* span) const {
   double lower[2], upper[2];
   for (int k = 0; k < n; ++k) {
     const double by = span ? span[q_index[k]] : 0;
-    lower[k] = q[q_index[k]] - by, upper[k] = q[q_index[k]] + by;
+    lower[k] = q[q_index[k]] - by;
+    upper[k] = q[q_index[k]] + by;
   }
   return is_free(lower, upper);
 }
@@ -262,9 +264,9 @@ std::vector<std::shared_ptr<const TurnTable>> turn_tables(
   const int n = static_cast<int>(single.size()), threads = std::clamp(n, 1, thread_limit());
   std::vector<std::unique_ptr<Finder>> finders(at(threads));
   parallel_for(n, threads, [&](int i, int worker) {
-    std::unique_ptr<Finder>& finder = finders[at(worker)];
+    std::unique_ptr<Finder>& finder = finders[worker];
     if (!finder) finder = std::make_unique<Finder>(scene, least, most_boxes);
-    out[at(single[at(i)].index)] = finder->table(single[at(i)]);
+    out[single[i].index] = finder->table(single[i]);
   });
   return out;
 }

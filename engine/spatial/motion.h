@@ -19,7 +19,8 @@ struct Motion {
   Vec3<S> angular, linear;
 
   Motion& operator+=(const Motion& o) {
-    angular += o.angular, linear += o.linear;
+    angular += o.angular;
+    linear += o.linear;
     return *this;
   }
 };
@@ -39,11 +40,13 @@ struct Force {
   Vec3<S> angular, linear;  // moment [N m], force [N]
 
   Force& operator+=(const Force& o) {
-    angular += o.angular, linear += o.linear;
+    angular += o.angular;
+    linear += o.linear;
     return *this;
   }
   Force& operator-=(const Force& o) {
-    angular -= o.angular, linear -= o.linear;
+    angular -= o.angular;
+    linear -= o.linear;
     return *this;
   }
 };

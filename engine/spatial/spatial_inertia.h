@@ -59,7 +59,9 @@ struct CompositeInertia {
   }
 
   CompositeInertia& operator+=(const CompositeInertia& o) {
-    mass += o.mass, h += o.h, I_o += o.I_o;
+    mass += o.mass;
+    h += o.h;
+    I_o += o.I_o;
     return *this;
   }
 
@@ -137,7 +139,9 @@ struct ArticulatedInertia {
   }
 
   ArticulatedInertia& operator+=(const ArticulatedInertia& o) {
-    I += o.I, H += o.H, M += o.M;
+    I += o.I;
+    H += o.H;
+    M += o.M;
     return *this;
   }
 };

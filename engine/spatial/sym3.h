@@ -24,7 +24,12 @@ struct Sym3 {
   Vec3<S> row2() const { return {xz, yz, zz}; }
 
   Sym3& operator+=(const Sym3& o) {
-    xx += o.xx, xy += o.xy, xz += o.xz, yy += o.yy, yz += o.yz, zz += o.zz;
+    xx += o.xx;
+    xy += o.xy;
+    xz += o.xz;
+    yy += o.yy;
+    yz += o.yz;
+    zz += o.zz;
     return *this;
   }
 };
@@ -43,8 +48,12 @@ ROBOSIM_INLINE Sym3<S> upper_outer(const Vec3<S>& a, const Vec3<S>& b) {
 // A minus the upper triangle of a b^T.
 template <class S>
 ROBOSIM_INLINE void subtract_upper_outer(const Vec3<S>& a, const Vec3<S>& b, Sym3<S>& A) {
-  A.xx = nmul_add(a.x, b.x, A.xx), A.xy = nmul_add(a.x, b.y, A.xy), A.xz = nmul_add(a.x, b.z, A.xz);
-  A.yy = nmul_add(a.y, b.y, A.yy), A.yz = nmul_add(a.y, b.z, A.yz), A.zz = nmul_add(a.z, b.z, A.zz);
+  A.xx = nmul_add(a.x, b.x, A.xx);
+  A.xy = nmul_add(a.x, b.y, A.xy);
+  A.xz = nmul_add(a.x, b.z, A.xz);
+  A.yy = nmul_add(a.y, b.y, A.yy);
+  A.yz = nmul_add(a.y, b.z, A.yz);
+  A.zz = nmul_add(a.z, b.z, A.zz);
 }
 
 // R A R^T.

@@ -22,15 +22,21 @@ struct Vec3 {
   const S& operator[](int i) const { return i == 0 ? x : (i == 1 ? y : z); }
 
   Vec3& operator+=(const Vec3& o) {
-    x += o.x, y += o.y, z += o.z;
+    x += o.x;
+    y += o.y;
+    z += o.z;
     return *this;
   }
   Vec3& operator-=(const Vec3& o) {
-    x -= o.x, y -= o.y, z -= o.z;
+    x -= o.x;
+    y -= o.y;
+    z -= o.z;
     return *this;
   }
   Vec3& operator*=(const S& s) {
-    x *= s, y *= s, z *= s;
+    x *= s;
+    y *= s;
+    z *= s;
     return *this;
   }
   Vec3 operator-() const { return {-x, -y, -z}; }

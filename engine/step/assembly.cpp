@@ -16,7 +16,7 @@ RowAssembly::RowAssembly(StepData& step, const Integrator& integrator)
       island_of_tree_(joined_) {}
 
 int RowAssembly::root(int tree) {
-  while (joined_[at(tree)] != tree) tree = joined_[at(tree)] = joined_[at(joined_[at(tree)])];
+  while (joined_[tree] != tree) tree = joined_[tree] = joined_[joined_[tree]];
   return tree;
 }
 
@@ -24,21 +24,25 @@ int RowAssembly::root(int tree) {
 void RowAssembly::join(int a, int b) {
   if (a < 0 || b < 0) return;
   const int first = root(a), second = root(b);
-  joined_[at(std::max(first, second))] = std::min(first, second);
+  joined_[std::max(first, second)] = std::min(first, second);
 }
 
 StepIsland& RowAssembly::island_of(int tree) {
-  int& island = island_of_tree_[at(root(tree))];
+  int& island = island_of_tree_[root(tree)];
   if (island < 0) {
     island = step_->n_islands++;
-    if (step_->islands.size() < at(step_->n_islands))
-      step_->islands.emplace_back(), step_->impacts.emplace_back();
-    StepIsland& fresh = step_->islands[at(island)];
-    fresh.blocks.clear(), fresh.rows.clear();
-    fresh.problem.blocks.clear(), fresh.problem.rows.clear();
+    if (step_->islands.size() < at(step_->n_islands)) {
+      step_->islands.emplace_back();
+      step_->impacts.emplace_back();
+    }
+    StepIsland& fresh = step_->islands[island];
+    fresh.blocks.clear();
+    fresh.rows.clear();
+    fresh.problem.blocks.clear();
+    fresh.problem.rows.clear();
     fresh.problem.channels = 0;
   }
-  return step_->islands[at(island)];
+  return step_->islands[island];
 }
 
 RowBlock& RowAssembly::append(StepIsland& island, const StepIsland::Block& block, int width) {
@@ -62,7 +66,8 @@ void RowAssembly::add_coordinates(const StepInput& in) {
     if (!any) continue;
     StepIsland& island = island_of(world.tree_of_v(v));
     StepIsland::Block block;
-    block.v = v, block.q = i;
+    block.v = v;
+    block.q = i;
     append(island, block, 1);
     for_each_kind<CoordinateKinds>([&](auto kind) { kind.add_rows(*step_, in, v, i, island); });
   }
@@ -70,7 +75,10 @@ void RowAssembly::add_coordinates(const StepInput& in) {
 
 void RowAssembly::assemble(const StepInput& in) {
   // Join coupled trees.
-  for (int t = 0; t < step_->world->n_trees(); ++t) joined_[at(t)] = t, island_of_tree_[at(t)] = -1;
+  for (int t = 0; t < step_->world->n_trees(); ++t) {
+    joined_[t] = t;
+    island_of_tree_[t] = -1;
+  }
   step_->n_islands = 0;
   for_each_kind<BlockKinds>([&](auto kind) { kind.join(*this); });
 
@@ -80,11 +88,11 @@ void RowAssembly::assemble(const StepInput& in) {
 
   // Channels and targets of each island. Fast contacts are moved to its impacts.
   for (int n = 0; n < step_->n_islands; ++n) {
-    StepIsland& island = step_->islands[at(n)];
+    StepIsland& island = step_->islands[n];
     fill_channels(island, in.v);
     leave_out_rows(island);
     set_targets(island, in);
-    set_apart(island, step_->impacts[at(n)]);
+    set_apart(island, step_->impacts[n]);
   }
 }
 
@@ -95,33 +103,38 @@ void RowAssembly::assemble_corrections(const StepIsland& island, const Impacts& 
                                        const StepInput& in, StepIsland& to) {
   // Channels, with the velocity of the solved island as the free velocity.
   to.take_channels(island);
-  to.rows.clear(), to.problem.rows.clear();
+  to.rows.clear();
+  to.problem.rows.clear();
   to.problem.blocks = island.problem.blocks;
-  to.problem.y_free = impacts.n > 0 ? impacts.y : island.solution.y,
+  to.problem.y_free = impacts.n > 0 ? impacts.y : island.solution.y;
   to.problem.at_play = island.sizes.still;
   const auto may_be_met = [&](const StepIsland::Row& row) {
     return impacts.n > 0 && is_of<Contact>(row) &&
-           step_->manifolds[at(row.manifold)].manifold.points[row.point].gap >
+           step_->manifolds[row.manifold].manifold.points[row.point].gap >
                touching_distance(step_->options.margin);
   };
   for (RowBlock& block : to.problem.blocks) {
     const int first = to.problem.size();
     for (int i = block.first_row; i < block.last_row; ++i) {
-      const StepIsland::Row& source = island.rows[at(i)];
-      const ConstraintRow& row = island.problem.rows[at(i)];
+      const StepIsland::Row& source = island.rows[i];
+      const ConstraintRow& row = island.problem.rows[i];
       if ((row.kind != RowKind::unilateral && row.kind != RowKind::equality) ||
           row.compliance > 0 || may_be_met(source))
         continue;
       // Copy the row. A row that pushes gets a lower bound of minus its impulse.
-      to.rows.push_back(source), to.problem.rows.push_back(row);
+      to.rows.push_back(source);
+      to.problem.rows.push_back(row);
       to.rows.back().corrects = i;
       ConstraintRow& own = to.problem.rows.back();
-      if (row.kind == RowKind::unilateral && island.solution.f[at(i)] > 0 &&
-          source.law != NormalLaw::bounce)
-        own.kind = RowKind::box, own.lower = -island.solution.f[at(i)],
+      if (row.kind == RowKind::unilateral && island.solution.f[i] > 0 &&
+          source.law != NormalLaw::bounce) {
+        own.kind = RowKind::box;
+        own.lower = -island.solution.f[i];
         own.upper = std::numeric_limits<double>::infinity();
+      }
     }
-    block.first_row = first, block.last_row = to.problem.size();
+    block.first_row = first;
+    block.last_row = to.problem.size();
   }
   set_targets(to, in);
 }
@@ -133,9 +146,9 @@ void RowAssembly::set_targets(StepIsland& island, const StepInput& in) {
     visit_kind(island.blocks[b], [&](auto kind) { kind.set_targets(*step_, in, island, b); });
     for (int i = rows.first_row;
          island.blocks[b].kind == StepIsland::of_coordinate && i < rows.last_row; ++i)
-      visit_kind<CoordinateKinds>(island.rows[at(i)], [&](auto kind) {
-        kind.set_target(*step_, in, {island, island.blocks[b], i}, island.problem.rows[at(i)],
-                        island.rows[at(i)]);
+      visit_kind<CoordinateKinds>(island.rows[i], [&](auto kind) {
+        kind.set_target(*step_, in, {island, island.blocks[b], i}, island.problem.rows[i],
+                        island.rows[i]);
       });
   }
 }

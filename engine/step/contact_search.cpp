@@ -47,15 +47,14 @@ double way_between(const StepData& step, const Twists& V, int a, int b) {
                      : step.world->scene().body_ball(body).radius;
   };
   const int smaller = radius(a) < radius(b) ? a : b;
-  const double way = way_by(step, smaller, difference(V[at(b)], V[at(a)]));
+  const double way = way_by(step, smaller, difference(V[b], V[a]));
   return way < most_sizes * radius(smaller) ? way : 0;
 }
 
 // Gap of a point at the end of the step.
 double gap_left(const StepData& step, const Twists& V, const PairManifold& pair, int i) {
   const ManifoldPoint& p = pair.manifold.points[i];
-  const Motion<double> rate =
-      difference(V[at(step.object(pair.b).body)], V[at(step.object(pair.a).body)]);
+  const Motion<double> rate = difference(V[step.object(pair.b).body], V[step.object(pair.a).body]);
   return p.gap + step.options.dt * dot(pair.manifold.normal(),
                                        at_point(rate, p.p_W - step.dynamics.X_WB[1].p).linear);
 }
@@ -74,7 +73,8 @@ void keep_points(Manifold& m, const Keeps& keeps) {
     if (kept != i) m.points[kept] = m.points[i];
     ++kept;
   }
-  m.n_points = kept, m.deepest = 0;
+  m.n_points = kept;
+  m.deepest = 0;
   for (int i = 1; i < kept; ++i)
     if (m.points[i].gap < m.points[m.deepest].gap) m.deepest = i;
 }
@@ -86,7 +86,7 @@ bool has_faces(const Shape& shape) {
 // Rotation of A relative to B in the step.
 Vec3d turn_of(const StepData& step, const Twists& V, const PairManifold& pair) {
   const int a = step.object(pair.a).body, b = step.object(pair.b).body;
-  return step.options.dt * (V[at(a)].angular - V[at(b)].angular);
+  return step.options.dt * (V[a].angular - V[b].angular);
 }
 
 bool turns(const StepData& step, const Twists& V, const PairManifold& pair) {
@@ -149,7 +149,7 @@ void ContactSearch::fill_reach(const StepData& step, const Twists& V) {
 
 void ContactSearch::find(StepData& step, const StepInput& in) {
   const double margin = step.options.margin, slack = slack_share * margin;
-  V_start_.resize(at(step.model().n_bodies()));
+  V_start_.resize(step.model().n_bodies());
   detail::joint_velocities(step.model(), step.dynamics, in.v, V_start_);
   detail::joint_velocities(step.model(), step.dynamics, step.v_free.data(), step.V_free);
   step.query.place(in.q, step.dynamics.X_WB);
@@ -201,8 +201,7 @@ void ContactSearch::find(StepData& step, const StepInput& in) {
 // Add the points of a manifold that are overrun and have no rows.
 bool ContactSearch::add(StepData& step, PairManifold pair) {
   if (!looks_ahead(step, pair)) return false;
-  if (is_thrown_[at(step.object(pair.a).body)] || is_thrown_[at(step.object(pair.b).body)])
-    return false;
+  if (is_thrown_[step.object(pair.a).body] || is_thrown_[step.object(pair.b).body]) return false;
   keep_points(pair.manifold, [&](int i) {
     const ManifoldPoint& p = pair.manifold.points[i];
     return gap_left(step, V_way_, pair, i) < std::min(p.gap, 0.0) - rounding_of_gaps &&
@@ -219,7 +218,9 @@ bool ContactSearch::add(StepData& step, PairManifold pair) {
 bool ContactSearch::add_overrun(StepData& step) {
   if (step.times_impacts) return false;
   const std::size_t bodies = V_looked_.size();
-  V_way_.resize(bodies), is_changed_.resize(bodies), is_thrown_.resize(bodies);
+  V_way_.resize(bodies);
+  is_changed_.resize(bodies);
+  is_thrown_.resize(bodies);
   detail::joint_velocities(step.model(), step.dynamics, step.way.data(), V_way_);
   const double margin = step.options.margin, slack = slack_share * margin;
   bool any_changed = false;
@@ -238,7 +239,7 @@ bool ContactSearch::add_overrun(StepData& step) {
     constexpr double never = -std::numeric_limits<double>::infinity();
     fill_reach(step, V_way_);
     const auto within = [&](int a, int b) {
-      if (!is_changed_[at(a)] && !is_changed_[at(b)]) return never;
+      if (!is_changed_[a] && !is_changed_[b]) return never;
       const double way = way_between(step, V_way_, a, b);
       return way > margin ? way + slack : never;
     };
@@ -251,7 +252,10 @@ bool ContactSearch::add_overrun(StepData& step) {
   };
   for (std::size_t k = 0, n = step.manifolds.size(); k < n; ++k) add_turned(step.manifolds[k]);
   for (const std::vector<PairManifold>* all : {&left_out_, &found_})
-    for (const PairManifold& pair : *all) any |= add(step, pair), add_turned(pair);
+    for (const PairManifold& pair : *all) {
+      any |= add(step, pair);
+      add_turned(pair);
+    }
   left_out_.insert(left_out_.end(), found_.begin(), found_.end());
   return any;
 }

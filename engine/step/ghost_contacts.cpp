@@ -44,7 +44,7 @@ bool GhostContacts::is_ghost(const StepData& step, const std::vector<Motion<doub
                              const PairManifold& pair) const {
   const SceneObject &A = step.object(pair.a), &B = step.object(pair.b);
   if (is_half_space(A.geometry) || is_half_space(B.geometry)) return false;
-  const Motion<double>&V_a = V_WB[at(A.body)], &V_b = V_WB[at(B.body)];
+  const Motion<double>&V_a = V_WB[A.body], &V_b = V_WB[B.body];
   const Motion<double> V{V_b.angular - V_a.angular, V_b.linear - V_a.linear};
   const Vec3d O = step.dynamics.X_WB[1].p;
   const StepOptions& options = step.options;
@@ -57,7 +57,11 @@ bool GhostContacts::is_ghost(const StepData& step, const std::vector<Motion<doub
     const double speed = -dot(pair.manifold.normal(), at_point(V, p.p_W - O).linear);
     if (!(std::max(p.gap, 0.0) - ahead * speed < -unnoticed * options.margin)) continue;
     const double when = p.gap / speed;
-    if (when < first) first = when, gap = p.gap, closing = speed;
+    if (when < first) {
+      first = when;
+      gap = p.gap;
+      closing = speed;
+    }
   }
   if (!(closing > 0)) return false;
   const double depth =

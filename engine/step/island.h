@@ -81,8 +81,8 @@ struct StepIsland {
   void for_each_manifold(std::size_t block, const Use& use) const {
     const RowBlock& all = problem.blocks[block];
     for (int first = all.first_row, i = first; i < all.last_row; first = i) {
-      const int manifold = rows[static_cast<std::size_t>(first)].manifold;
-      while (i < all.last_row && rows[static_cast<std::size_t>(i)].manifold == manifold) ++i;
+      const int manifold = rows[first].manifold;
+      while (i < all.last_row && rows[i].manifold == manifold) ++i;
       use(first, i);
     }
   }
@@ -111,12 +111,17 @@ struct StepIsland {
 
   // Copy the channels of another island, some of whose rows this island will have.
   void take_channels(const StepIsland& other) {
-    blocks = other.blocks, before = other.before, entries = other.entries;
-    problem.channels = other.problem.channels, problem.F = other.problem.F;
+    blocks = other.blocks;
+    before = other.before;
+    entries = other.entries;
+    problem.channels = other.problem.channels;
+    problem.F = other.problem.F;
     take_matrices(other);
   }
   void take_matrices(const StepIsland& other) {
-    X = other.X, Y = other.Y, problem.L = other.problem.L;
+    X = other.X;
+    Y = other.Y;
+    problem.L = other.problem.L;
   }
   // Fill `change` from Y.
   void fill_change() {
@@ -131,8 +136,7 @@ struct StepIsland {
   }
   // Add share times the velocity change by the impulses: u += share * change.
   void add_change(double share, std::vector<double>& u) const {
-    for (std::size_t i = 0; i < entries.size(); ++i)
-      u[static_cast<std::size_t>(entries[i])] += share * change[i];
+    for (std::size_t i = 0; i < entries.size(); ++i) u[entries[i]] += share * change[i];
   }
 };
 

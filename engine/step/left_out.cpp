@@ -32,14 +32,13 @@ bool repeats(const StepIsland::Block& block) {
 bool turn_to_motion(StepIsland& island, std::size_t b, int i) {
   RowProblem& problem = island.problem;
   const RowBlock& block = problem.blocks[b];
-  ConstraintRow& first = problem.rows[at(i)];
-  const std::optional<OneMotion> motion = one_motion(problem, b, first, problem.rows[at(i + 1)]);
+  ConstraintRow& first = problem.rows[i];
+  const std::optional<OneMotion> motion = one_motion(problem, b, first, problem.rows[i + 1]);
   if (!motion) return false;
   for (int k = 0; k < block.width; ++k)
-    first.d[k] = motion->x * first.d[k] + motion->y * problem.rows[at(i + 1)].d[k];
+    first.d[k] = motion->x * first.d[k] + motion->y * problem.rows[i + 1].d[k];
   for (int k = 0; k < 2; ++k)
-    island.rows[at(i)].on[k] =
-        motion->x * island.rows[at(i)].on[k] + motion->y * island.rows[at(i + 1)].on[k];
+    island.rows[i].on[k] = motion->x * island.rows[i].on[k] + motion->y * island.rows[i + 1].on[k];
   return true;
 }
 
@@ -59,44 +58,48 @@ void RowAssembly::leave_out_rows(StepIsland& island) {
     // rounding only.
     admittances_.clear();
     for (int i = first; (closes || touches) && i < last; ++i)
-      admittances_.push_back(row_admittance(problem, b, problem.rows[at(i)]));
+      admittances_.push_back(row_admittance(problem, b, problem.rows[i]));
     const double most =
         admittances_.empty() ? 0 : *std::max_element(admittances_.begin(), admittances_.end());
-    places_.assign(at(last - first), -1);  // new index of each row of the block, or -1
+    places_.assign(last - first, -1);  // new index of each row of the block, or -1
     block.first_row = next;
     for (int i = first; i < last; ++i) {
-      ConstraintRow& row = problem.rows[at(i)];
+      ConstraintRow& row = problem.rows[i];
       const std::size_t own = at(i - first);
       // Test whether the row remains.
       bool stays = true;
-      if (closes)
-        span_.rest(problem, block, row), stays = span_.add(most);
-      else if (touches && row.kind == RowKind::friction)
+      if (closes) {
+        span_.rest(problem, block, row);
+        stays = span_.add(most);
+      } else if (touches && row.kind == RowKind::friction)
         stays = admittances_[own] > rounding_of_axis * most;
       if (!stays) {
         const bool is_of_disc_before =
-            i > first && problem.rows[at(i - 1)].is_disc && places_[own - 1] >= 0;
-        if (is_of_disc_before) problem.rows[at(next - 1)].is_disc = false;
+            i > first && problem.rows[i - 1].is_disc && places_[own - 1] >= 0;
+        if (is_of_disc_before) problem.rows[next - 1].is_disc = false;
         continue;
       }
       // Merge two axes that can move along one direction only, and move the row up.
-      const auto role = [&](int k) { return island.rows[at(k)].role; };
+      const auto role = [&](int k) { return island.rows[k].role; };
       const bool is_pair =
           touches && i + 1 < last &&
           ((role(i) == Contact::friction_1 && role(i + 1) == Contact::friction_2) ||
            (role(i) == Contact::rolling_1 && role(i + 1) == Contact::rolling_2));
       const bool is_one_motion = is_pair && turn_to_motion(island, b, i);
       if (is_one_motion) row.is_disc = false;
-      if (row.normal >= 0) row.normal = places_[at(row.normal - first)];
+      if (row.normal >= 0) row.normal = places_[row.normal - first];
       places_[own] = next;
-      if (next != i) problem.rows[at(next)] = row, island.rows[at(next)] = island.rows[at(i)];
+      if (next != i) {
+        problem.rows[next] = row;
+        island.rows[next] = island.rows[i];
+      }
       ++next;
       i += is_one_motion;
     }
     block.last_row = next;
   }
-  problem.rows.erase(problem.rows.begin() + next, problem.rows.end()),
-      island.rows.erase(island.rows.begin() + next, island.rows.end());
+  problem.rows.erase(problem.rows.begin() + next, problem.rows.end());
+  island.rows.erase(island.rows.begin() + next, island.rows.end());
 }
 
 }  // namespace robosim

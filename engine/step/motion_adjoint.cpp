@@ -19,9 +19,9 @@ Vec3d MotionAdjoint::add_velocity(const StepData& step, int body, const Force<do
                                   const double* rates) {
   const Model& m = step.model();
   Motion<double> V;  // of the body relative to joint i's parent
-  for (int i = body; i > 0; i = m.joints[at(i)].parent) {
-    V = V + joint_motion(step.dynamics, m.joints[at(i)], rates + m.joints[at(i)].v_index);
-    turned[at(i)] += cross(V, F);
+  for (int i = body; i > 0; i = m.joints[i].parent) {
+    V = V + joint_motion(step.dynamics, m.joints[i], rates + m.joints[i].v_index);
+    turned[i] += cross(V, F);
   }
   return V.angular;
 }
@@ -30,9 +30,12 @@ void MotionAdjoint::add_frame(const StepData& step, int body, const SE3d& X_WF, 
                               const Vec3d& about_W, double* pose_bar) {
   const Vec3d own_linear = transpose_times(X_WF.R, linear),
               own_angular = transpose_times(X_WF.R, about_W - cross(X_WF.p, linear));
-  for (int k = 0; k < 3; ++k) pose_bar[k] += own_linear[k], pose_bar[3 + k] += own_angular[k];
+  for (int k = 0; k < 3; ++k) {
+    pose_bar[k] += own_linear[k];
+    pose_bar[3 + k] += own_angular[k];
+  }
   if (body > 0)
-    carried[at(body)] += Force<double>{about_W - cross(step.dynamics.X_WB[1].p, linear), linear};
+    carried[body] += Force<double>{about_W - cross(step.dynamics.X_WB[1].p, linear), linear};
 }
 
 void MotionAdjoint::add_shape(const StepData& step, int object, int piece, const double* twist_bar,
@@ -49,11 +52,11 @@ void MotionAdjoint::add_shape(const StepData& step, int object, int piece, const
 void MotionAdjoint::gather(const StepData& step, double* q_bar, double* placement_bar) {
   const Model& m = step.model();
   for (int i = m.n_bodies() - 1; i > 0; --i) {
-    const Joint& joint = m.joints[at(i)];
-    const Force<double> X = turned[at(i)] + carried[at(i)];
-    if (joint.parent > 0) carried[at(joint.parent)] += carried[at(i)];
+    const Joint& joint = m.joints[i];
+    const Force<double> X = turned[i] + carried[i];
+    if (joint.parent > 0) carried[joint.parent] += carried[i];
     for (int k = 0; k < joint.n_v; ++k)
-      q_bar[joint.v_index + k] += dot(step.dynamics.J[at(joint.column + k)], X);
+      q_bar[joint.v_index + k] += dot(step.dynamics.J[joint.column + k], X);
     if (!placement_bar) continue;
     double along[6];
     detail::along_placement(m, step.dynamics, i, X, along);

@@ -104,7 +104,10 @@ void write_vertices(WorldParts& parts, int, const double* x) {
     std::vector<Vec3d> vertices = vertices_of(shape);
     bool is_changed = false;
     for (Vec3d& p : vertices)
-      for (int k = 0; k < 3; ++k, ++x) is_changed |= p[k] != *x, p[k] = *x;
+      for (int k = 0; k < 3; ++k, ++x) {
+        is_changed |= p[k] != *x;
+        p[k] = *x;
+      }
     if (!is_changed) return;
     places.emplace_back(object, part);
     shapes.push_back(with_vertices(shape, vertices));
@@ -117,7 +120,7 @@ void write_vertices(WorldParts& parts, int, const double* x) {
       continue;
     }
     std::vector<Compound::Part> changed = geometry.compound->parts();
-    changed[at(places[i].second)].geometry = shapes[i];
+    changed[places[i].second].geometry = shapes[i];
     geometry = std::make_shared<const Compound>(std::move(changed));
   }
 }
@@ -125,48 +128,51 @@ void write_vertices(WorldParts& parts, int, const double* x) {
 void write_closure_frames(WorldParts& parts, int owners, const double* x) {
   for (int i = 0; i < owners; ++i, x += 12) {
     double twist[2][6];
-    for (int k = 0; k < 6; ++k) twist[0][k] = x[2 * k], twist[1][k] = x[2 * k + 1];
-    FrameClosure& closure = parts.closures.frames[at(i)];
-    closure.X_AF = moved_along(closure.X_AF, twist[0]),
+    for (int k = 0; k < 6; ++k) {
+      twist[0][k] = x[2 * k];
+      twist[1][k] = x[2 * k + 1];
+    }
+    FrameClosure& closure = parts.closures.frames[i];
+    closure.X_AF = moved_along(closure.X_AF, twist[0]);
     closure.X_BG = moved_along(closure.X_BG, twist[1]);
   }
 }
 
 void read_coefficients(const WorldParts& parts, int owners, double* x) {
   for (int i = 0; i < owners; ++i)
-    x = std::copy_n(parts.closures.joints[at(i)].coefficients, JointEquality::terms, x);
+    x = std::copy_n(parts.closures.joints[i].coefficients, JointEquality::terms, x);
 }
 
 void write_coefficients(WorldParts& parts, int owners, const double* x) {
   for (int i = 0; i < owners; ++i)
     std::copy_n(x + JointEquality::terms * i, JointEquality::terms,
-                parts.closures.joints[at(i)].coefficients);
+                parts.closures.joints[i].coefficients);
 }
 
 void read_com(const WorldParts& parts, int owners, double* x) {
   for (int i = 0; i < owners; ++i)
-    for (int k = 0; k < 3; ++k) x[3 * i + k] = parts.model.inertias[at(i + 1)].com[k];
+    for (int k = 0; k < 3; ++k) x[3 * i + k] = parts.model.inertias[i + 1].com[k];
 }
 
 void write_com(WorldParts& parts, int owners, const double* x) {
-  for (int i = 0; i < owners; ++i) parts.model.inertias[at(i + 1)].com = vec3_at(x + 3 * i);
+  for (int i = 0; i < owners; ++i) parts.model.inertias[i + 1].com = vec3_at(x + 3 * i);
 }
 
 void read_moments(const WorldParts& parts, int owners, double* x) {
   for (int i = 0; i < owners; ++i)
-    for (const auto [r, s] : moments) *x++ = parts.model.inertias[at(i + 1)].I_com(r, s);
+    for (const auto [r, s] : moments) *x++ = parts.model.inertias[i + 1].I_com(r, s);
 }
 
 void write_moments(WorldParts& parts, int owners, const double* x) {
   for (int i = 0; i < owners; ++i) {
-    Mat3d& I = parts.model.inertias[at(i + 1)].I_com;
+    Mat3d& I = parts.model.inertias[i + 1].I_com;
     for (const auto [r, s] : moments) I(r, s) = I(s, r) = *x++;
   }
 }
 
 void write_placements(WorldParts& parts, int owners, const double* x) {
   for (int i = 0; i < owners; ++i) {
-    Joint& joint = parts.model.joints[at(i + 1)];
+    Joint& joint = parts.model.joints[i + 1];
     joint.X_PJ = moved_along(joint.X_PJ, x + 6 * i);
     joint.prepare();
   }

@@ -91,22 +91,16 @@ namespace detail {
 
 template <auto list, auto field>
 struct Field {
-  static double& of(WorldParts& parts, int i) {
-    return (parts.*list)[static_cast<std::size_t>(i)].*field;
-  }
+  static double& of(WorldParts& parts, int i) { return (parts.*list)[i].*field; }
   static constexpr auto member = field;
 };
 template <auto array>
 struct OfModel {
-  static double& of(WorldParts& parts, int i) {
-    return (parts.model.*array)[static_cast<std::size_t>(i)];
-  }
+  static double& of(WorldParts& parts, int i) { return (parts.model.*array)[i]; }
 };
 template <auto array>
 struct OfLimits {
-  static double& of(WorldParts& parts, int i) {
-    return (parts.model.limits.*array)[static_cast<std::size_t>(i)];
-  }
+  static double& of(WorldParts& parts, int i) { return (parts.model.limits.*array)[i]; }
 };
 struct Mass {
   static double& of(WorldParts& parts, int i) {

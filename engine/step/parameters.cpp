@@ -58,7 +58,7 @@ bool is_beside_scene(const ParameterKind& kind) {
 // Call use(index in the vector, index in an owner-by-owner list) for each number of a kind.
 template <class Use>
 void for_each_place(const ParameterLayout& layout, ParameterId id, const Use& use) {
-  const int width = parameter_kinds[at(id.index)].width();
+  const int width = parameter_kinds[id.index].width();
   for (int i = 0; i < layout.owners(id); ++i)
     for (int k = 0; k < width; ++k) use(at(layout.place(id, i) + k), at(i * width + k));
 }
@@ -79,13 +79,13 @@ ParameterLayout::ParameterLayout(const World& world) {
     // Vertices take no space in the vector.
     if (owner != ParameterOwner::vertex) next += owners * stride;
   }
-  make_zeros(zeros_, static_cast<std::size_t>(next));
+  make_zeros(zeros_, next);
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   for (int i = 0; i < owners("scale"); ++i) {
     if (!world.scene().object(i).geometry.compound) continue;
     std::fill_n(zeros_.begin() + place("sizes", i),
                 parameter_kinds[ParameterId("sizes").index].width(), none);
-    zeros_[static_cast<std::size_t>(place("scale", i))] = none;
+    zeros_[place("scale", i)] = none;
   }
 }
 
@@ -95,7 +95,7 @@ void ParameterSelection::read(const ParameterVector& from, double* to) const {
     double sum = 0;
     for (std::size_t k = at(begin[i]); k < at(begin[i + 1]); ++k) {
       const int n = number[k];
-      sum += weight[k] * (n < before ? from.numbers()[at(n)]
+      sum += weight[k] * (n < before ? from.numbers()[n]
                                      : from.vertices.of((n - before) / 3)[(n - before) % 3]);
     }
     *to++ = sum;
@@ -107,7 +107,7 @@ ParameterValues parameter_values(const WorldParts& parts, const ParameterLayout&
   std::vector<double> own;
   for (int k = 0; k < n_parameter_kinds; ++k) {
     const ParameterId id(k);
-    const ParameterKind& kind = parameter_kinds[at(k)];
+    const ParameterKind& kind = parameter_kinds[k];
     own.resize(at(layout.owners(id) * kind.width()));
     kind.access.read(parts, layout.owners(id), own.data());
     if (kind.owner == ParameterOwner::vertex)
@@ -128,12 +128,13 @@ bool set_parameter_values(WorldParts& parts, const ParameterLayout& layout,
   bool is_other_scene = false;
   std::vector<double> wanted;
   const auto write = [&](ParameterId id) {
-    const ParameterKind& kind = parameter_kinds[at(id.index)];
+    const ParameterKind& kind = parameter_kinds[id.index];
     wanted.resize(at(layout.owners(id) * kind.width()));
     // Compare the values of the kind, and write them if any differs.
     bool is_changed = false;
     const auto take = [&](std::size_t i, double own, double other) {
-      wanted[i] = other, is_changed |= !is_same(own, other);
+      wanted[i] = other;
+      is_changed |= !is_same(own, other);
     };
     if (kind.owner == ParameterOwner::vertex)
       for (std::size_t i = 0; i < wanted.size(); ++i)

@@ -29,8 +29,10 @@ bool relax(StepIsland& island) {
     ConstraintRow& row = island.problem.rows[i];
     if (row.compliance > 0) continue;  // compliant rows cannot contradict others
     if (row.kind == RowKind::equality ? row.target != 0
-                                      : row.kind != RowKind::friction && row.target > 0)
-      row.target = 0, any = true;
+                                      : row.kind != RowKind::friction && row.target > 0) {
+      row.target = 0;
+      any = true;
+    }
   }
   return any;
 }
@@ -40,12 +42,11 @@ bool relax(StepIsland& island) {
 bool asks_for_any(const StepIsland& corrections, const StepIsland& island) {
   for (const RowBlock& block : corrections.problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow &row = island.problem.rows[at(corrections.rows[at(i)].corrects)],
-                          &own = corrections.problem.rows[at(i)];
-      if (corrections.rows[at(i)].keeping == Keeping::none && own.target == row.target) continue;
+      const ConstraintRow &row = island.problem.rows[corrections.rows[i].corrects],
+                          &own = corrections.problem.rows[i];
+      if (corrections.rows[i].keeping == Keeping::none && own.target == row.target) continue;
       if (own.kind != RowKind::unilateral ||
-          dot(own.d, &corrections.problem.y_free[at(block.first_channel)], block.width) <
-              own.target)
+          dot(own.d, &corrections.problem.y_free[block.first_channel], block.width) < own.target)
         return true;
     }
   return false;
@@ -56,7 +57,8 @@ void expect(const StepIsland& corrections, RowSolution& expected) {
   expected.resize(corrections.problem);
   for (std::size_t i = 0; i < corrections.rows.size(); ++i) {
     const bool pushes = corrections.problem.rows[i].kind != RowKind::unilateral;
-    expected.classes[i] = pushes ? RowClass::clamping : RowClass::separating, expected.f[i] = 0;
+    expected.classes[i] = pushes ? RowClass::clamping : RowClass::separating;
+    expected.f[i] = 0;
   }
 }
 
@@ -94,8 +96,10 @@ Stepper::Stepper(const World& world, const StepOptions& options)
 // that contradict each other are relaxed and solved again.
 void Stepper::solve(StepIsland& island, StepReport& report, const RowSolution* near) {
   island.is_relaxed = false;
-  if (!island.solved)
-    island.solved = solver_->make_solved(), island.other_solved = solver_->make_solved();
+  if (!island.solved) {
+    island.solved = solver_->make_solved();
+    island.other_solved = solver_->make_solved();
+  }
   if (near &&
       solver_->solve_near(island.problem, *near, island.solution, island.sizes, *island.solved))
     return;
@@ -103,7 +107,8 @@ void Stepper::solve(StepIsland& island, StepReport& report, const RowSolution* n
     return solver_->solve(island.problem, island.solution, island.sizes, *island.solved);
   };
   const auto take = [&](const SolverReport& from) {
-    report.class_changes += from.class_changes, report.pivots += from.pivots;
+    report.class_changes += from.class_changes;
+    report.pivots += from.pivots;
     report.attempt = std::max(report.attempt, from.attempt);
   };
   SolverReport solved = solve_rows();
@@ -127,17 +132,17 @@ void Stepper::solve(StepReport& report) {
   StepData& step = *data_;
   step.u = step.v_free;
   for (int i = 0; i < step.n_islands; ++i) {
-    StepIsland& island = step.islands[at(i)];
+    StepIsland& island = step.islands[i];
     solve(island, report);
-    assembly_.fill_change(island), island.add_change(1, step.u);
+    assembly_.fill_change(island);
+    island.add_change(1, step.u);
     report.rows += island.problem.size();
     for (std::size_t r = 0; r < island.rows.size(); ++r)
       report.untimed_bounces += is_of<Contact>(island.rows[r], Contact::normal) &&
                                 island.rows[r].law == NormalLaw::bounce && island.solution.f[r] > 0;
   }
   step.u_rested = step.u;
-  for (int i = 0; i < step.n_islands; ++i)
-    solve_impacts(step.islands[at(i)], step.impacts[at(i)], report);
+  for (int i = 0; i < step.n_islands; ++i) solve_impacts(step.islands[i], step.impacts[i], report);
   report.islands = step.n_islands;
   report.manifolds = static_cast<int>(step.manifolds.size());
   for (const SceneQuery::PairManifold& pair : step.manifolds)
@@ -151,29 +156,36 @@ void Stepper::solve_impacts(const StepIsland& island, Impacts& impacts, StepRepo
   begin_impacts(island, impacts);
   while (Impact* const met = next_impact(*data_, impacts)) {
     solve(*met, report);
-    if (gained(*met) > 0) solve(divide(*met), report), limit(*met);
+    if (gained(*met) > 0) {
+      solve(divide(*met), report);
+      limit(*met);
+    }
     take_impact(*met, impacts);
-    assembly_.fill_change(*met), met->add_change(1, data_->u);
-    report.rows += met->problem.size(), report.coupled_bounces += coupled_bounces(*met);
+    assembly_.fill_change(*met);
+    met->add_change(1, data_->u);
+    report.rows += met->problem.size();
+    report.coupled_bounces += coupled_bounces(*met);
   }
 }
 
 // Solve the position corrections, and compute the displacement per dt.
 void Stepper::correct(const StepInput& in, StepReport& report) {
   StepData& step = *data_;
-  step.corrected_islands.clear(), step.u_corrected = step.u;
+  step.corrected_islands.clear();
+  step.u_corrected = step.u;
   step.takes_back = true;
   for (int i = 0; i < step.n_islands; ++i) {
     const std::size_t next = step.corrected_islands.size();
     if (step.corrections.size() <= next) step.corrections.resize(next + 1);
     StepIsland& corrections = step.corrections[next];
-    const StepIsland& island = step.islands[at(i)];
-    assembly_.assemble_corrections(island, step.impacts[at(i)], in, corrections);
+    const StepIsland& island = step.islands[i];
+    assembly_.assemble_corrections(island, step.impacts[i], in, corrections);
     if (!asks_for_any(corrections, island)) continue;
     step.corrected_islands.push_back(i);
     expect(corrections, expected_);
     solve(corrections, report, &expected_);
-    assembly_.fill_change(corrections), corrections.add_change(1, step.u_corrected);
+    assembly_.fill_change(corrections);
+    corrections.add_change(1, step.u_corrected);
   }
   step.takes_back = false;
   fill_way(step);
@@ -187,9 +199,12 @@ bool Stepper::advance(const StepInput& in, const StateSpan& next) {
   StateParts::for_each([&](auto part) { is_taken = is_taken && are_finite(part(next_)); });
   // Substeps write to the arrays that they read.
   copy(is_taken ? next_[0] : static_cast<const StateView&>(in), next_.layout, next);
-  if (!is_taken)
-    step.manifolds.clear(), step.corrected_islands.clear(), step.n_islands = 0,
-                                                            step.is_diverged = true;
+  if (!is_taken) {
+    step.manifolds.clear();
+    step.corrected_islands.clear();
+    step.n_islands = 0;
+    step.is_diverged = true;
+  }
   return is_taken;
 }
 
@@ -198,12 +213,12 @@ bool Stepper::advance(const StepInput& in, const StateSpan& next) {
 Linearization& Stepper::linearized() {
   StepData& step = *data_;
   for (int i = 0; i < step.n_islands; ++i) {
-    StepIsland& island = step.islands[at(i)];
+    StepIsland& island = step.islands[i];
     if (!island.X.empty()) continue;
     assembly_.fill_matrices(island);
-    Impacts& impacts = step.impacts[at(i)];
+    Impacts& impacts = step.impacts[i];
     for (int n = 0; n < impacts.n; ++n) {
-      Impact& met = impacts.each[at(n)];
+      Impact& met = impacts.each[n];
       met.take_matrices(island);
       if (!met.is_limited()) continue;
       for (StepIsland& part : met.parts) part.take_matrices(island);
@@ -211,7 +226,7 @@ Linearization& Stepper::linearized() {
   }
   for (std::size_t k = 0; k < step.corrected_islands.size(); ++k)
     if (step.corrections[k].X.empty())
-      step.corrections[k].take_matrices(step.islands[at(step.corrected_islands[k])]);
+      step.corrections[k].take_matrices(step.islands[step.corrected_islands[k]]);
   return linearization_;
 }
 

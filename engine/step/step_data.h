@@ -83,7 +83,7 @@ struct StepData {
   const StepIsland* corrections_of(int i) const {
     const auto found = std::lower_bound(corrected_islands.begin(), corrected_islands.end(), i);
     return found != corrected_islands.end() && *found == i
-               ? &corrections[static_cast<std::size_t>(found - corrected_islands.begin())]
+               ? &corrections[found - corrected_islands.begin()]
                : nullptr;
   }
   // Exchange the velocity with the velocity with corrections, whose rows have the targets of
@@ -94,14 +94,14 @@ struct StepData {
   }
   bool has_impacts() const {
     for (int i = 0; i < n_islands; ++i)
-      if (impacts[static_cast<std::size_t>(i)].n > 0) return true;
+      if (impacts[i].n > 0) return true;
     return false;
   }
 };
 
 // True if a row of a relaxed island has the target zero, which relaxation may have set.
 inline bool is_clipped(const StepIsland& island, int row) {
-  return island.is_relaxed && island.problem.rows[static_cast<std::size_t>(row)].target == 0;
+  return island.is_relaxed && island.problem.rows[row].target == 0;
 }
 
 }  // namespace robosim

@@ -36,8 +36,11 @@ void for_each_number(F&& f, Gradients&... gradients) {
     const auto first = [](auto& x, auto&...) -> auto& { return x; };
     for (std::size_t i = 0; i < first(*of...).size(); ++i) f((*of)[i]...);
   };
-  arrays(&gradients.q...), arrays(&gradients.v...);
-  arrays(&gradients.tau...), arrays(&gradients.q_target...), arrays(&gradients.v_target...);
+  arrays(&gradients.q...);
+  arrays(&gradients.v...);
+  arrays(&gradients.tau...);
+  arrays(&gradients.q_target...);
+  arrays(&gradients.v_target...);
   for_each_parameter(f, gradients.parameters...);
 }
 

@@ -27,17 +27,21 @@ std::vector<int> step_signature(const Stepper& stepper, int islands, StepStatus 
   };
   for (int i = 0; i < islands; ++i) {
     add_rows(stepper.islands()[i]);
-    const Impacts& impacts = stepper.data().impacts[static_cast<std::size_t>(i)];
+    const Impacts& impacts = stepper.data().impacts[i];
     for (int n = 0; n < impacts.n; ++n) {
-      const Impact& met = impacts.each[static_cast<std::size_t>(n)];
+      const Impact& met = impacts.each[n];
       out.push_back(-1 - static_cast<int>(met.is_limited()));  // separator
       met.for_each_solved(add_rows);
-      for (const StepIsland::Row& row : met.rows)
-        out.push_back(row.manifold), out.push_back(2 * row.point + row.is_timed);
+      for (const StepIsland::Row& row : met.rows) {
+        out.push_back(row.manifold);
+        out.push_back(2 * row.point + row.is_timed);
+      }
     }
   }
-  for (std::size_t k = 0; k < stepper.data().corrected_islands.size(); ++k)
-    out.push_back(stepper.data().corrected_islands[k]), add_rows(stepper.data().corrections[k]);
+  for (std::size_t k = 0; k < stepper.data().corrected_islands.size(); ++k) {
+    out.push_back(stepper.data().corrected_islands[k]);
+    add_rows(stepper.data().corrections[k]);
+  }
   return out;
 }
 

@@ -47,7 +47,7 @@ World::World(const CollisionScene& scene, std::vector<PairMaterial> materials,
   if (materials_.size() != n_pairs)
     throw InputError(std::to_string(materials_.size()) + " materials for " +
                      std::to_string(n_pairs) + " pairs; there is one for each");
-  if (motors_.empty()) motors_.assign(at(m.n_v), Motor());
+  if (motors_.empty()) motors_.assign(m.n_v, Motor());
   if (motors_.size() != at(m.n_v))
     throw InputError(std::to_string(motors_.size()) + " motors for " + std::to_string(m.n_v) +
                      " entries of v; there is one for each");
@@ -64,25 +64,25 @@ World::World(const CollisionScene& scene, std::vector<PairMaterial> materials,
   });
 
   // Trees, and joints with one position.
-  tree_of_body_.assign(at(m.n_bodies()), -1);
-  tree_of_v_.assign(at(m.n_v), -1);
-  coordinate_of_v_.assign(at(m.n_v), -1);
+  tree_of_body_.assign(m.n_bodies(), -1);
+  tree_of_v_.assign(m.n_v, -1);
+  coordinate_of_v_.assign(m.n_v, -1);
   for (int i = 1; i < m.n_bodies(); ++i) {
-    const Joint& joint = m.joints[at(i)];
-    tree_of_body_[at(i)] = joint.parent == 0 ? n_trees_++ : tree_of_body_[at(joint.parent)];
+    const Joint& joint = m.joints[i];
+    tree_of_body_[i] = joint.parent == 0 ? n_trees_++ : tree_of_body_[joint.parent];
     if (joint.mimic) continue;
-    for (int k = 0; k < joint.n_v; ++k) tree_of_v_[at(joint.v_index + k)] = tree_of_body_[at(i)];
+    for (int k = 0; k < joint.n_v; ++k) tree_of_v_[joint.v_index + k] = tree_of_body_[i];
     if (joint.n_q != 1) continue;
-    coordinate_of_v_[at(joint.v_index)] = static_cast<int>(coordinates_.size());
+    coordinate_of_v_[joint.v_index] = static_cast<int>(coordinates_.size());
     coordinates_.push_back({joint.q_index, joint.v_index});
   }
   // A mimic joint that follows a joint of another tree connects both trees.
   for (bool changed = true; changed;) {
     changed = false;
     for (int i = 1; i < m.n_bodies(); ++i) {
-      const Joint& joint = m.joints[at(i)];
+      const Joint& joint = m.joints[i];
       if (!joint.mimic) continue;
-      const auto [least, most] = std::minmax(tree_of_body_[at(i)], tree_of_v_[at(joint.v_index)]);
+      const auto [least, most] = std::minmax(tree_of_body_[i], tree_of_v_[joint.v_index]);
       if (least == most) continue;
       const int from = most, to = least;
       for (std::vector<int>* trees : {&tree_of_body_, &tree_of_v_})
@@ -115,7 +115,7 @@ std::string World::name_of_v(int v) const {
 void World::check() const {
   const Model& m = model();
   if (!m.massless.empty())
-    throw InputError("joint '" + m.joints[at(m.massless[0])].name +
+    throw InputError("joint '" + m.joints[m.massless[0]].name +
                      "' moves no mass and no armature; a simulation needs one of them");
   for (std::size_t i = 0; i < materials_.size(); ++i) {
     const auto [a, b] = scene_->pairs()[i];
@@ -132,7 +132,7 @@ void World::check() const {
     const std::string name = "motor of " + name_of_v(k);
     for (const ParameterKind& kind : parameter_kinds)
       if (kind.access.of_motor) require_range(kind, name, x.*kind.access.of_motor);
-    require(x.position_gain == 0 || coordinate_of_v_[at(k)] >= 0, name, "position_gain",
+    require(x.position_gain == 0 || coordinate_of_v_[k] >= 0, name, "position_gain",
             x.position_gain, "it must be 0, as this joint has more than one position");
   }
   check_closures();
@@ -166,7 +166,7 @@ void World::check_closures() const {
       if (v == c.a && v < 0) continue;
       if (v < 0 || v >= m.n_v)
         throw InputError(message(name, " is of v[", v, "]; there are ", m.n_v));
-      if (coordinate_of_v_[at(v)] < 0)
+      if (coordinate_of_v_[v] < 0)
         throw InputError(message(name, " is of v[", v, "], which has no position of its own"));
     }
     if (c.a == c.b) throw InputError(name + " is of one joint twice");

@@ -31,29 +31,25 @@ class World {
   const CollisionScene& scene() const { return *scene_; }
   const Model& model() const { return scene_->model(); }
   // Material of two objects that are a pair of the scene, in either order.
-  const PairMaterial& material(int a, int b) const {
-    return materials_[static_cast<std::size_t>(pair(a, b))];
-  }
+  const PairMaterial& material(int a, int b) const { return materials_[pair(a, b)]; }
   int pair(int a, int b) const;  // index in scene().pairs()
   // Materials, parallel to scene().pairs().
   const std::vector<PairMaterial>& materials() const { return materials_; }
   // True if any material has restitution.
   bool has_restitution() const { return has_restitution_; }
   const std::vector<Motor>& motors() const { return motors_; }  // one per entry of v
-  const Motor& motor(int v) const { return motors_[static_cast<std::size_t>(v)]; }
+  const Motor& motor(int v) const { return motors_[v]; }
   const Closures& closures() const { return closures_; }
   const VertexRows& vertices() const { return vertices_; }  // of the scene's shapes
   const ParameterLayout& parameters() const { return *parameters_; }
   // Joints whose position has a limit, a motor or dry friction are looked up here: all joints with
   // one position.
   const std::vector<Coordinate>& coordinates() const { return coordinates_; }
-  const Coordinate& coordinate(int v) const {
-    return coordinates_[static_cast<std::size_t>(coordinate_of_v_[static_cast<std::size_t>(v)])];
-  }
+  const Coordinate& coordinate(int v) const { return coordinates_[coordinate_of_v_[v]]; }
   // Index of the tree at the world's root that a body, or an entry of v, belongs to; -1 for the
   // world. Trees without a connection do not affect each other.
-  int tree_of_body(int body) const { return tree_of_body_[static_cast<std::size_t>(body)]; }
-  int tree_of_v(int v) const { return tree_of_v_[static_cast<std::size_t>(v)]; }
+  int tree_of_body(int body) const { return tree_of_body_[body]; }
+  int tree_of_v(int v) const { return tree_of_v_[v]; }
   int n_trees() const { return n_trees_; }
 
  private:

@@ -52,7 +52,10 @@ inline Vec3d rate(const Vec3<Dual>& a) { return {a.x.derivative, a.y.derivative,
 inline Vec3d body_rate(const Mat3<Dual>& R) {
   Mat3d value, derivative;
   for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) value(i, j) = R(i, j).value, derivative(i, j) = R(i, j).derivative;
+    for (int j = 0; j < 3; ++j) {
+      value(i, j) = R(i, j).value;
+      derivative(i, j) = R(i, j).derivative;
+    }
   const Mat3d W = transpose(value) * derivative;
   return {W(2, 1), W(0, 2), W(1, 0)};
 }

@@ -33,7 +33,7 @@ inline Numbers flat(const WitnessRate& r) {
 // True if no vertex of the mesh is in front of any face.
 inline bool is_convex(const ConvexMesh& mesh) {
   for (const auto& face : mesh.faces) {
-    const auto at = [&](std::size_t k) { return mesh.vertices[static_cast<std::size_t>(face[k])]; };
+    const auto at = [&](std::size_t k) { return mesh.vertices[face[k]]; };
     const Vec3d n = cross(at(1) - at(0), at(2) - at(0));
     const double room = 1e-15 * norm(n) * mesh.ball.radius;
     for (const Vec3d& v : mesh.vertices)

@@ -61,7 +61,8 @@ struct Side {
 inline void conditions(const Side& A, const Side& B, const Vector& x, Vector& r, Matrix& J) {
   const int k = A.patch.k + B.patch.k, size = k + 4;
   const Vec n = x.segment<3>(k + 1);
-  r.setZero(size), J.setZero(size, size);
+  r.setZero(size);
+  J.setZero(size, size);
   const Patch::Jet a = A.at(x), b = B.at(x);
   r.head<3>() = b.p - a.p - x[k] * n;
   J.block<3, 1>(0, k) = -n;
@@ -117,7 +118,8 @@ inline ExactWitness exact_witness(const Posed& A, const Posed& B, const Witness&
   // Verification by supporting planes and membership.
   w.normal = x.segment<3>(k + 1);
   w.distance = x[k] - rA - rB;
-  w.p_A = a.at(x).p + rA * w.normal, w.p_B = b.at(x).p - rB * w.normal;
+  w.p_A = a.at(x).p + rA * w.normal;
+  w.p_B = b.at(x).p - rB * w.normal;
   w.verified = std::fabs(plane_gap(A, B, w.normal) - w.distance) < precision &&
                std::fabs(A.outside(w.p_A)) < precision && std::fabs(B.outside(w.p_B)) < precision &&
                w.distance > plane_gap(A, B, n0 / n0.norm()) - precision;

@@ -42,9 +42,12 @@ struct Facets {
   std::span<const std::array<int, 3>> faces;
 
   explicit Facets(const Shape& s) : vertices(s.vertex), faces(both_sides) {
-    if (s.mesh) vertices = s.mesh->vertices, faces = s.mesh->faces;
+    if (s.mesh) {
+      vertices = s.mesh->vertices;
+      faces = s.mesh->faces;
+    }
   }
-  Vec at(int v) const { return vec(vertices[static_cast<std::size_t>(v)]); }
+  Vec at(int v) const { return vec(vertices[v]); }
 
  private:
   static constexpr std::array<int, 3> both_sides[2] = {{0, 1, 2}, {0, 2, 1}};
@@ -207,7 +210,9 @@ struct Patch {
     const Real C = std::cos(u1), S = std::sin(u1);
     const auto of = [&](Real x, Real y, Real z) {
       Vec q;
-      q[(pole + 1) % 3] = x, q[(pole + 2) % 3] = y, q[pole] = z;
+      q[(pole + 1) % 3] = x;
+      q[(pole + 2) % 3] = y;
+      q[pole] = z;
       return Vec(radii.cwiseProduct(q));
     };
     const Vec mixed = of(S * s, -S * c, 0);
@@ -223,17 +228,23 @@ struct Patch {
   }
   static Patch line(const Vec& x, const Vec& d) {
     Patch p = point(x);
-    p.k = 1, p.along[0] = d.normalized();
+    p.k = 1;
+    p.along[0] = d.normalized();
     return p;
   }
   static Patch flat(const Vec& x, const Vec& n) {
     Patch p = point(x);
-    p.k = 2, p.along[0] = n.unitOrthogonal(), p.along[1] = n.cross(p.along[0]);
+    p.k = 2;
+    p.along[0] = n.unitOrthogonal();
+    p.along[1] = n.cross(p.along[0]);
     return p;
   }
   static Patch round(const Vec& x, Real z, Real radius, int k, Real slope = 0) {
     Patch p = point({0, 0, z});
-    p.kind = Kind::revolution, p.k = k, p.radius = radius, p.slope = slope,
+    p.kind = Kind::revolution;
+    p.k = k;
+    p.radius = radius;
+    p.slope = slope;
     p.u[0] = std::atan2(x.y(), x.x());
     return p;
   }
@@ -248,14 +259,19 @@ inline Patch facet_patch(const Facets& facets, const Vec& x, const Vec& n, Real 
     for (std::size_t i = 0; i < 3; ++i) {
       const Vec a = facets.at(face[i]), b = facets.at(face[(i + 1) % 3]),
                 y = nearest_on_segment(x, a, b);
-      if (const Real d = (x - y).norm(); d <= nearest) nearest = d, best = Patch::line(y, b - a);
+      if (const Real d = (x - y).norm(); d <= nearest) {
+        nearest = d;
+        best = Patch::line(y, b - a);
+      }
     }
   if (best.k == 1) return best;
   Real alike = -2;
   for (const auto& face : facets.faces) {
     const auto [m, d] = plane(facets, face);
-    if (std::fabs(m.dot(x) - d) <= tolerance && m.dot(n) > alike)
-      alike = m.dot(n), best = Patch::flat(x - (m.dot(x) - d) * m, m);
+    if (std::fabs(m.dot(x) - d) <= tolerance && m.dot(n) > alike) {
+      alike = m.dot(n);
+      best = Patch::flat(x - (m.dot(x) - d) * m, m);
+    }
   }
   return best;  // a point if nothing is that near: no verified result will follow
 }
@@ -296,10 +312,13 @@ inline Patch patch(const Shape& s, const Vec& x, const Vec& n, Real tolerance) {
     }
     case ShapeType::ellipsoid: {
       Patch p;
-      p.kind = Patch::Kind::ellipsoid, p.k = 2, p.radii = vec(s.half_extents);
+      p.kind = Patch::Kind::ellipsoid;
+      p.k = 2;
+      p.radii = vec(s.half_extents);
       const Vec q = x.cwiseQuotient(p.radii).normalized();
       q.cwiseAbs().minCoeff(&p.pole);
-      p.u[0] = std::atan2(q[(p.pole + 2) % 3], q[(p.pole + 1) % 3]), p.u[1] = std::asin(q[p.pole]);
+      p.u[0] = std::atan2(q[(p.pole + 2) % 3], q[(p.pole + 1) % 3]);
+      p.u[1] = std::asin(q[p.pole]);
       return p;
     }
     case ShapeType::triangle:

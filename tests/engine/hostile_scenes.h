@@ -95,7 +95,10 @@ class HostileScenes {
         p = Vec3d(random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(-1, 1));
         if (kind == 3) p = Vec3d(std::round(p.x), std::round(p.y), std::round(p.z));
         if (kind == 1) p.z *= thin;
-        if (kind == 2) p.y *= thin, p.z *= thin;
+        if (kind == 2) {
+          p.y *= thin;
+          p.z *= thin;
+        }
       }
       if (random.engine() % 3 == 0) points.insert(points.end(), points.begin(), points.begin() + 3);
       try {
@@ -108,7 +111,10 @@ class HostileScenes {
   static std::shared_ptr<const ConvexMesh> scaled(const ConvexMesh& mesh, double s) {
     auto out = std::make_shared<ConvexMesh>(mesh);
     for (Vec3d& v : out->vertices) v *= s;
-    out->centroid *= s, out->volume *= s * s * s, out->ball.center *= s, out->ball.radius *= s;
+    out->centroid *= s;
+    out->volume *= s * s * s;
+    out->ball.center *= s;
+    out->ball.radius *= s;
     return out;
   }
 
@@ -117,7 +123,9 @@ class HostileScenes {
     const auto part = [&] {
       return random.engine() % 4 ? size * log_uniform(random, 1e-2, 1) : size;
     };
-    s.radius = part(), s.half_length = part(), s.half_extents = {part(), part(), part()};
+    s.radius = part();
+    s.half_length = part();
+    s.half_extents = {part(), part(), part()};
     if (type == ShapeType::convex)
       s.mesh = random.engine() % 32 == 0 ? large_[random.engine() % large_.size()]
                                          : scaled(*meshes_[random.engine() % meshes_.size()], size);
@@ -143,7 +151,8 @@ class HostileScenes {
                                   {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}},
                                   {{-1, 0, 0}, {0, 1, 0}, {0, 0, -1}}};
     const double reach = 0.6 * (radius_A + radius_B);
-    s.X_WA = random.pose(reach), s.X_WB = random.pose(reach);
+    s.X_WA = random.pose(reach);
+    s.X_WB = random.pose(reach);
     const auto whole = [&](double size) { return size * std::round(random.uniform(-1.5, 1.5)); };
     const Vec3d steps(whole(radius_A) + whole(radius_B),
                       whole(s.A.half_extents.y) + whole(s.B.half_extents.y),
@@ -157,14 +166,16 @@ class HostileScenes {
         s.X_WB = s.X_WA * SE3d(turn, steps);
         break;  // exact except for rounding
       case Kind::on_grid:
-        s.X_WA = SE3d(), s.X_WB = SE3d(turn, steps);
+        s.X_WA = SE3d();
+        s.X_WB = SE3d(turn, steps);
         break;
       case Kind::nearly_aligned: {
         Motion<double> V;
         const double small = log_uniform(random, 1e-16, 1e-3);
-        for (int i = 0; i < 3; ++i)
-          V.angular[i] = small * random.uniform(-1, 1),
+        for (int i = 0; i < 3; ++i) {
+          V.angular[i] = small * random.uniform(-1, 1);
           V.linear[i] = small * reach * random.uniform(-1, 1);
+        }
         s.X_WB = s.X_WA * SE3d(turn, steps) * exp_motion(V);
         break;
       }

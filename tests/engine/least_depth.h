@@ -153,7 +153,10 @@ inline DepthBounds least_depth(const Posed& A, const Posed& B, Real target, Real
     const auto& [a, b, c] = t.corner;
     const Corner d = corner((a.m + b.m).normalized()), e = corner((b.m + c.m).normalized()),
                  f = corner((c.m + a.m).normalized());
-    add(a, d, f), add(d, b, e), add(f, e, c), add(d, e, f);
+    add(a, d, f);
+    add(d, b, e);
+    add(f, e, c);
+    add(d, e, f);
   }
   found.lower = (open.empty() ? proven : open.top().bound) + round;
   return found;

@@ -35,15 +35,19 @@ inline Triangles box_triangles(const Vec3d& half, int n) {
         for (int j = 0; j < n; ++j) {
           const auto at = [&](int u, int v) {
             std::array<int, 3> p{};
-            p[static_cast<std::size_t>(axis)] = side * n;
-            p[static_cast<std::size_t>((axis + 1) % 3)] = u,
-                                                    p[static_cast<std::size_t>((axis + 2) % 3)] = v;
+            p[axis] = side * n;
+            p[(axis + 1) % 3] = u;
+            p[(axis + 2) % 3] = v;
             return vertex(p);
           };
           std::array<int, 3> a{at(i, j), at(i + 1, j), at(i + 1, j + 1)},
               b{at(i, j), at(i + 1, j + 1), at(i, j + 1)};
-          if (side == 0) std::swap(a[1], a[2]), std::swap(b[1], b[2]);
-          mesh.faces.push_back(a), mesh.faces.push_back(b);
+          if (side == 0) {
+            std::swap(a[1], a[2]);
+            std::swap(b[1], b[2]);
+          }
+          mesh.faces.push_back(a);
+          mesh.faces.push_back(b);
         }
   return mesh;
 }
@@ -58,12 +62,11 @@ inline Triangles ball_triangles(double radius, int n) {
 // The triangles of a height field, as a mesh.
 inline Triangles triangles_of(const TriangleSurface& surface, int n_vertices) {
   Triangles mesh;
-  mesh.vertices.resize(static_cast<std::size_t>(n_vertices));
+  mesh.vertices.resize(n_vertices);
   for (int t = 0; t < surface.n_triangles(); ++t) {
     const TriangleSurface::Corners c = surface.corners(t);
     mesh.faces.push_back({surface.vertex(t, 0), surface.vertex(t, 1), surface.vertex(t, 2)});
-    for (int k = 0; k < 3; ++k)
-      mesh.vertices[static_cast<std::size_t>(surface.vertex(t, k))] = c[k];
+    for (int k = 0; k < 3; ++k) mesh.vertices[surface.vertex(t, k)] = c[k];
   }
   return mesh;
 }
@@ -93,7 +96,9 @@ struct RandomBodies : RandomShapes {
     for (;;) {
       Shape s = shape(type());
       if (s.type == ShapeType::half_space) continue;
-      s.radius *= 0.3, s.half_length *= 0.3, s.half_extents *= 0.3;
+      s.radius *= 0.3;
+      s.half_length *= 0.3;
+      s.half_extents *= 0.3;
       return s;
     }
   }

@@ -92,17 +92,22 @@ inline ModelBuilder random_tree(const std::string& name, Random& random,
     if (joint_layout(*moving_type(joint.kind)).has_pitch) joint.pitch = random.uniform(-0.3, 0.3);
     joint.armature = i % 2 ? 0 : random.uniform(0.01, 0.2);
     joint.damping = random.uniform(0, 1);
-    joint.friction = random.uniform(0, 1), joint.friction_width = random.uniform(0.01, 2);
-    joint.rotor_inertia = random.uniform(0, 1e-4), joint.gear_ratio = random.uniform(-50, 50);
+    joint.friction = random.uniform(0, 1);
+    joint.friction_width = random.uniform(0.01, 2);
+    joint.rotor_inertia = random.uniform(0, 1e-4);
+    joint.gear_ratio = random.uniform(-50, 50);
     const std::vector<std::string> springy = one_position_kinds();
-    if (std::find(springy.begin(), springy.end(), joint.kind) != springy.end())
-      joint.stiffness = random.uniform(0, 20), joint.spring_reference = random.uniform();
+    if (std::find(springy.begin(), springy.end(), joint.kind) != springy.end()) {
+      joint.stiffness = random.uniform(0, 20);
+      joint.spring_reference = random.uniform();
+    }
     builder.add_joint(joint);
     if (i % 3) continue;
     builder.add_link(message(link, "_tool"), random.inertia());
     JointSpec weld;
     weld.name = message(joint.name, "_weld");
-    weld.parent = link, weld.child = message(link, "_tool");
+    weld.parent = link;
+    weld.child = message(link, "_tool");
     weld.X_PJ = random.pose();
     builder.add_joint(weld);
   }
@@ -132,13 +137,17 @@ inline Model mimic_tree(bool free) {
     JointSpec joint;
     joint.name = message("j", i);
     joint.kind = row.kind;
-    joint.parent = message("l", row.parent), joint.child = message("l", i);
+    joint.parent = message("l", row.parent);
+    joint.child = message("l", i);
     joint.X_PJ = random.pose();
     joint.axis = random.vec3();
     if (joint_layout(*moving_type(joint.kind)).n_q == 1) {
-      joint.stiffness = random.uniform(1, 20), joint.spring_reference = random.uniform();
-      joint.friction = random.uniform(0, 1), joint.damping = random.uniform(0, 1);
-      joint.armature = random.uniform(0, 0.1), joint.rotor_inertia = random.uniform(0, 1e-4),
+      joint.stiffness = random.uniform(1, 20);
+      joint.spring_reference = random.uniform();
+      joint.friction = random.uniform(0, 1);
+      joint.damping = random.uniform(0, 1);
+      joint.armature = random.uniform(0, 0.1);
+      joint.rotor_inertia = random.uniform(0, 1e-4);
       joint.gear_ratio = 30;
     }
     if (*row.source && !free) joint.mimic = MimicSpec{row.source, row.ratio, row.offset};
@@ -157,7 +166,9 @@ inline Model aligned_tree() {
   const auto turn = [&](int k, double angle) {
     const int a = (k + 1) % 3, b = (k + 2) % 3;
     Mat3d R = Mat3d::identity();
-    R(a, a) = R(b, b) = std::cos(angle), R(b, a) = std::sin(angle), R(a, b) = -R(b, a);
+    R(a, a) = R(b, b) = std::cos(angle);
+    R(b, a) = std::sin(angle);
+    R(a, b) = -R(b, a);
     return R;
   };
   const char* const kinds[] = {"revolute",  "revolute", "continuous", "revolute",
@@ -166,8 +177,8 @@ inline Model aligned_tree() {
     const int k = i % 3, fixed = i % 4;  // all pairs of axis and rotation
     builder.add_link(message("l", i), random.inertia());
     JointSpec joint;
-    joint.name = message("j", i),
-    joint.parent = message("l", i % 6 == 1 ? 0 : i - 1 - (i % 5 == 0)),
+    joint.name = message("j", i);
+    joint.parent = message("l", i % 6 == 1 ? 0 : i - 1 - (i % 5 == 0));
     joint.child = message("l", i);
     joint.kind = i <= 12 ? "revolute" : kinds[i % 7];
     joint.X_PJ =
@@ -176,7 +187,8 @@ inline Model aligned_tree() {
     joint.axis = Vec3d();
     joint.axis[k] = i % 5 < 3 ? 1 : -1;
     if (joint.kind == "helical") joint.pitch = 0.2;
-    joint.damping = random.uniform(0, 1), joint.armature = random.uniform(0, 0.1);
+    joint.damping = random.uniform(0, 1);
+    joint.armature = random.uniform(0, 0.1);
     if (i == 17) joint.mimic = MimicSpec{"j11", -0.8, 0.3};
     builder.add_joint(joint);
   }

@@ -54,12 +54,17 @@ inline void add_contact(RowProblem& problem, const Eigen::Matrix3d& R,
       if (axis != 2 && mu == 0) continue;
       const Eigen::Vector3d d = R.col(axis), moment = p.cross(d);
       ConstraintRow row;
-      for (int c = 0; c < 3; ++c) row.d[c] = moment[c], row.d[3 + c] = d[c];
+      for (int c = 0; c < 3; ++c) {
+        row.d[c] = moment[c];
+        row.d[3 + c] = d[c];
+      }
       row.compliance = compliance;
       if (axis == 2) {
         row.kind = RowKind::unilateral;
       } else {
-        row.kind = RowKind::friction, row.normal = normal, row.mu = mu,
+        row.kind = RowKind::friction;
+        row.normal = normal;
+        row.mu = mu;
         row.is_disc = discs && axis == 0;
       }
       problem.rows.push_back(row);
@@ -67,7 +72,9 @@ inline void add_contact(RowProblem& problem, const Eigen::Matrix3d& R,
     if (torsion && mu > 0) {
       ConstraintRow row;
       for (int c = 0; c < 3; ++c) row.d[c] = R(c, 2);
-      row.kind = RowKind::friction, row.normal = normal, row.mu = 0.3 * mu,
+      row.kind = RowKind::friction;
+      row.normal = normal;
+      row.mu = 0.3 * mu;
       row.compliance = compliance;
       problem.rows.push_back(row);
     }
@@ -89,7 +96,7 @@ inline void set_factor(RowProblem& problem, const Eigen::MatrixXd& X,
     problem.F.parts.push_back({first, count, static_cast<std::ptrdiff_t>(problem.F.values.size())});
     for (int i = first; i < first + count; ++i)
       for (int c = 0; c < block.width; ++c)
-        problem.F.values.push_back(rows(c, problem.F.places[static_cast<std::size_t>(i)]));
+        problem.F.values.push_back(rows(c, problem.F.places[i]));
   }
 }
 
@@ -99,13 +106,12 @@ inline void set_motion(RowProblem& problem, const Eigen::MatrixXd& X,
   const int k = static_cast<int>(X.rows());
   problem.channels = k;
   const Eigen::MatrixXd L = X * inverse_mass * X.transpose();
-  problem.L.resize(static_cast<std::size_t>(k * k)),
-      problem.y_free.resize(static_cast<std::size_t>(k));
+  problem.L.resize(static_cast<std::size_t>(k * k));
+  problem.y_free.resize(k);
   const Eigen::VectorXd y = X * v;
   for (int i = 0; i < k; ++i) {
-    problem.y_free[static_cast<std::size_t>(i)] = y[i];
-    for (int j = 0; j < k; ++j)
-      problem.L[static_cast<std::size_t>(i * k + j)] = (L(i, j) + L(j, i)) / 2;
+    problem.y_free[i] = y[i];
+    for (int j = 0; j < k; ++j) problem.L[i * k + j] = (L(i, j) + L(j, i)) / 2;
   }
 }
 
@@ -134,7 +140,9 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
     RowBlock block = add_block(random_normal(rng, 3, n));
     for (int c = 0; c < 3; ++c) {
       ConstraintRow row;
-      row.kind = RowKind::equality, row.d[c] = 1, row.compliance = spec.compliance;
+      row.kind = RowKind::equality;
+      row.d[c] = 1;
+      row.compliance = spec.compliance;
       problem.rows.push_back(row);
     }
     block.last_row = problem.size();
@@ -166,10 +174,11 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
       // Along each axis, equal for all points.
       const double belt[] = {spec.belts * rng.normal(), spec.belts * rng.normal()};
       for (int i = block.first_row, axis = 0; i < problem.size(); ++i) {
-        ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
-        if (row.kind == RowKind::friction)
-          row.target = belt[axis++ % 2], row.compliance = spec.hard_friction ? 0 : row.compliance;
-        else if (axis = 0; spec.hard_normals)
+        ConstraintRow& row = problem.rows[i];
+        if (row.kind == RowKind::friction) {
+          row.target = belt[axis++ % 2];
+          row.compliance = spec.hard_friction ? 0 : row.compliance;
+        } else if (axis = 0; spec.hard_normals)
           row.compliance = 0;
       }
     }
@@ -179,8 +188,11 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
   for (int i = 0; i < spec.boxes; ++i) {
     RowBlock block = add_block(random_normal(rng, 1, n));
     ConstraintRow row;
-    row.kind = RowKind::box, row.d[0] = 1, row.target = rng.normal(),
-    row.lower = -rng.uniform(0, 0.5), row.upper = rng.uniform(0, 0.5);
+    row.kind = RowKind::box;
+    row.d[0] = 1;
+    row.target = rng.normal();
+    row.lower = -rng.uniform(0, 0.5);
+    row.upper = rng.uniform(0, 0.5);
     row.compliance = spec.compliance;
     problem.rows.push_back(row);
     block.last_row = problem.size();
@@ -188,18 +200,21 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
   }
   Eigen::MatrixXd X(channels, n);
   int at = 0;
-  for (const Eigen::MatrixXd& part : parts)
-    X.middleRows(at, part.rows()) = part, at += static_cast<int>(part.rows());
+  for (const Eigen::MatrixXd& part : parts) {
+    X.middleRows(at, part.rows()) = part;
+    at += static_cast<int>(part.rows());
+  }
   // Bodies at rest satisfy the targets of normals, so that normals are consistent with each other,
   // whatever friction does.
   for (const RowBlock& block : problem.blocks) {
     const double less = 0.1 * rng.uniform();
     for (int i = block.first_row; i < block.last_row; ++i) {
-      ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+      ConstraintRow& row = problem.rows[i];
       if (row.kind == RowKind::unilateral) row.target = -less;
     }
   }
-  set_motion(problem, X, inverse_mass, v), set_factor(problem, X, inverse_mass);
+  set_motion(problem, X, inverse_mass, v);
+  set_factor(problem, X, inverse_mass);
   return problem;
 }
 

@@ -49,7 +49,10 @@ Numbers ridders(F&& f, double step = 0.1, bool is_one_sided = false, double* off
         estimate =
             std::max({estimate, std::abs(next[k] - newest[k]), std::abs(next[k] - previous[k])});
       }
-      if (estimate < error) error = estimate, best = next;
+      if (estimate < error) {
+        error = estimate;
+        best = next;
+      }
       newest = next;
     }
   }

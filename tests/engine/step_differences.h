@@ -53,7 +53,8 @@ inline void check_jacobians(Stepper& stepper, const Point& point, const Numbers&
   const ParameterSelection selection = all_parameters(stepper.world());
   const Numbers by_parameters = numbers_of(selection, g);
   Numbers parameters(2 * at(stepper.world().model().n_v) * by_parameters.size());
-  blocks.parameters = parameters.data(), blocks.selection = &selection;
+  blocks.parameters = parameters.data();
+  blocks.selection = &selection;
   CHECK(stepper.jacobians({point.q.data(), point.v.data()}, point.control(), blocks) ==
         g.one_sided);
   Numbers bars(q_bar);
@@ -106,7 +107,8 @@ inline void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar
     double expected = 0, size = 1, sum = 0;
     for_each_number(
         [&](double by, double step) {
-          expected += step != 0 ? by * step : 0, size += step != 0 ? std::abs(by * step) : 0;
+          expected += step != 0 ? by * step : 0;
+          size += step != 0 ? std::abs(by * step) : 0;
         },
         g, direction);
     for (std::size_t k = 0; k < q_next.size(); ++k)
@@ -121,26 +123,26 @@ inline void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar
     compare(what, direction);
   };
   only(
-      "q", [](auto& x) -> auto& { return x.q; }),
-      only(
-          "v", [](auto& x) -> auto& { return x.v; }),
-      only(
-          "tau", [](auto& x) -> auto& { return x.tau; });
+      "q", [](auto& x) -> auto& { return x.q; });
   only(
-      "q_target", [](auto& x) -> auto& { return x.q_target; }),
-      only(
-          "v_target", [](auto& x) -> auto& { return x.v_target; });
+      "v", [](auto& x) -> auto& { return x.v; });
+  only(
+      "tau", [](auto& x) -> auto& { return x.tau; });
+  only(
+      "q_target", [](auto& x) -> auto& { return x.q_target; });
+  only(
+      "v_target", [](auto& x) -> auto& { return x.v_target; });
   for (int k = 0; k < n_parameter_kinds; ++k) {
     StepGradient direction = zero;
-    if (parameter_kinds[at(k)].owner == ParameterOwner::vertex)
+    if (parameter_kinds[k].owner == ParameterOwner::vertex)
       direction.parameters.vertices = all.parameters.vertices;
     const ParameterId id(k);
     for (int i = 0; i < all.parameters.layout().owners(id) &&
-                    parameter_kinds[at(k)].owner != ParameterOwner::vertex;
+                    parameter_kinds[k].owner != ParameterOwner::vertex;
          ++i)
-      std::copy_n(all.parameters.of(id, i), parameter_kinds[at(k)].width(),
+      std::copy_n(all.parameters.of(id, i), parameter_kinds[k].width(),
                   direction.parameters.of(id, i));
-    compare(std::string(parameter_kinds[at(k)].name).c_str(), direction);
+    compare(std::string(parameter_kinds[k].name).c_str(), direction);
   }
 }
 
@@ -154,9 +156,11 @@ inline void check_vertices_together(const World& world, const StepGradient& g) {
     Vec3d linear, angular;
     double scale = geometry.shape.rounding * *g.parameters.of("sizes", mesh.object), size = 1;
     for (int i = 0; i < mesh.count; ++i) {
-      const Vec3d p = geometry.shape.mesh->vertices[at(i)],
+      const Vec3d p = geometry.shape.mesh->vertices[i],
                   by = g.parameters.vertices.of(mesh.first + i);
-      linear += by, angular += cross(p, by), scale += dot(p, by);
+      linear += by;
+      angular += cross(p, by);
+      scale += dot(p, by);
       size += norm(by);
     }
     for (int k = 0; k < 3; ++k) {
@@ -222,8 +226,7 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
   };
   for (int i = 0; i < report.islands; ++i) {
     count(stepper.islands()[i]);
-    for (int n = 0; n < stepper.data().impacts[at(i)].n; ++n)
-      count(stepper.data().impacts[at(i)].each[at(n)]);
+    for (int n = 0; n < stepper.data().impacts[i].n; ++n) count(stepper.data().impacts[i].each[n]);
   }
   const std::vector<int> here = signature(stepper, report);
   StepGradient g;
@@ -246,7 +249,7 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
     same &= signature(fresh, r) == here;
     difference(m, q_next.data(), q1.data(), moved.data());
     double sum = 0;
-    for (int k = 0; k < m.n_v; ++k) sum += q_bar[at(k)] * moved[at(k)] + v_bar[at(k)] * v1[at(k)];
+    for (int k = 0; k < m.n_v; ++k) sum += q_bar[k] * moved[k] + v_bar[k] * v1[k];
     return Numbers{sum};
   };
   const auto loss = [&](const World& world, const Point& p) { return loss_in(world, p, options); };
@@ -260,7 +263,10 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
       double off;
       same = true;
       const double here_ = ridders(along, length, false, &off)[0];
-      if (same && off < least_off) least_off = off, difference_ = here_;
+      if (same && off < least_off) {
+        least_off = off;
+        difference_ = here_;
+      }
       if (least_off <= 1e-9 * scale) break;
     }
     if (!std::isfinite(least_off)) {
@@ -275,8 +281,10 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
   const auto product = [](const Numbers& x, const Numbers& y, double& size) {
     double sum = 0;
     size = 0;
-    for (std::size_t k = 0; k < x.size(); ++k)
-      sum += x[k] * y[k], size = std::max(size, std::abs(x[k]));
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      sum += x[k] * y[k];
+      size = std::max(size, std::abs(x[k]));
+    }
     return sum;
   };
   double size;
@@ -305,7 +313,7 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
   // All numbers of each kind of parameter, along a direction of their own.
   const WorldParts parts(*w.world, options.dt);
   for (int kind_index = 0; kind_index < n_parameter_kinds; ++kind_index) {
-    const ParameterKind& kind = parameter_kinds[at(kind_index)];
+    const ParameterKind& kind = parameter_kinds[kind_index];
     const ParameterId id(kind_index);
     const int owners = w.world->parameters().owners(id), width = kind.width();
     if (owners == 0) continue;
@@ -314,14 +322,15 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
     for (int i = 0; i < owners; ++i) {
       const Vec3d by = kind.owner == ParameterOwner::vertex ? g.parameters.vertices.of(i) : Vec3d();
       for (int k = 0; k < width; ++k)
-        gradient[at(i * width + k)] =
+        gradient[i * width + k] =
             kind.owner == ParameterOwner::vertex ? by[k] : g.parameters.of(id, i)[k];
     }
     size = expected = 0;
     for (std::size_t k = 0; k < d.size(); ++k) {
       d[k] *= unit_of(kind, values[k], options.dt);
       if (d[k] == 0) continue;
-      expected += d[k] * gradient[k], size = std::max(size, std::abs(d[k] * gradient[k]));
+      expected += d[k] * gradient[k];
+      size = std::max(size, std::abs(d[k] * gradient[k]));
     }
     compare(std::string(kind.name).c_str(), expected, size, [&](double h) {
       WorldParts changed(parts);

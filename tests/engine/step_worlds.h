@@ -64,7 +64,9 @@ inline Model free_bodies(const std::vector<FreeBody>& bodies) {
     const std::string name = message("body", i);
     builder.add_link(name, bodies[i].inertia);
     JointSpec joint;
-    joint.name = message("free", i), joint.kind = "floating", joint.parent = "base",
+    joint.name = message("free", i);
+    joint.kind = "floating";
+    joint.parent = "base";
     joint.child = name;
     builder.add_joint(joint);
     builder.add_collider(name, bodies[i].shape, SE3d(), "shape");
@@ -86,9 +88,10 @@ inline ParameterSelection all_parameters(const World& world) {
   const std::vector<double>& zeros = world.parameters().zeros();
   const int before_vertices = static_cast<int>(zeros.size());
   for (int i = 0; i < before_vertices + 3 * world.vertices().size(); ++i) {
-    if (i < before_vertices && std::isnan(zeros[static_cast<std::size_t>(i)])) continue;
-    selection.number.push_back(i), selection.weight.push_back(1),
-        selection.begin.push_back(static_cast<int>(selection.number.size()));
+    if (i < before_vertices && std::isnan(zeros[i])) continue;
+    selection.number.push_back(i);
+    selection.weight.push_back(1);
+    selection.begin.push_back(static_cast<int>(selection.number.size()));
   }
   return selection;
 }

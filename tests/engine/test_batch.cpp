@@ -29,15 +29,13 @@ struct Problem {
   std::vector<Numbers> in;
 
   Problem(const Model& model_, int operation_, std::ptrdiff_t n_, bool wrenches)
-      : model(model_),
-        operation(operation_),
-        info(all_operations()[static_cast<std::size_t>(operation_)]),
-        n(n_) {
+      : model(model_), operation(operation_), info(all_operations()[operation_]), n(n_) {
     Random random(17);
     const int last = static_cast<int>(model.frames.size()) - 1;
     if (info.takes_frames) frames = {last, 0, last / 2};
     if (info.takes_wrenches && wrenches) wrench_frames = {last, last / 2};
-    options.frames = frames, options.wrench_frames = wrench_frames;
+    options.frames = frames;
+    options.wrench_frames = wrench_frames;
     std::vector<Argument> inputs(info.inputs.begin(), info.inputs.end());
     if (!wrench_frames.empty()) inputs.push_back(wrench_argument);
     for (const Argument& input : inputs) {
@@ -65,8 +63,10 @@ struct Problem {
     const double* from[max_arguments] = {};
     std::ptrdiff_t stride[max_arguments] = {};
     double* to[max_arguments] = {};
-    for (std::size_t i = 0; i < in.size(); ++i)
-      stride[i] = in_size[i], from[i] = in[i].data() + first * in_size[i];
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      stride[i] = in_size[i];
+      from[i] = in[i].data() + first * in_size[i];
+    }
     for (std::size_t i = 0; i < out.size(); ++i) to[i] = out[i].data() + first * out_size[i];
     batch.run(model, operation, options, count, from, stride, to, threads);
   }
@@ -76,8 +76,7 @@ struct Problem {
     double* to[max_arguments] = {};
     for (std::size_t k = 0; k < in.size(); ++k) from[k] = in[k].data() + i * in_size[k];
     for (std::size_t k = 0; k < out.size(); ++k) to[k] = out[k].data() + i * out_size[k];
-    kernels().operations[static_cast<std::size_t>(operation)].one(model, workspace, options, from,
-                                                                  to);
+    kernels().operations[operation].one(model, workspace, options, from, to);
   }
 };
 

@@ -244,7 +244,10 @@ TEST_CASE("without moving mass the centroidal quantities are zero, not undefined
   builder.add_link("base", random.inertia());
   builder.add_link("pointer", Inertia());
   JointSpec joint;
-  joint.name = "j", joint.kind = "revolute", joint.parent = "base", joint.child = "pointer";
+  joint.name = "j";
+  joint.kind = "revolute";
+  joint.parent = "base";
+  joint.child = "pointer";
   joint.armature = 0.1;
   builder.add_joint(joint);
   const Model model = builder.build({});

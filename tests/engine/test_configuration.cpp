@@ -254,8 +254,12 @@ TEST_CASE("samples keep the limits and rotations are unbiased") {
   builder.add_link("base", {1, {}, Mat3d::identity()});
   builder.add_link("slider", {1, {}, Mat3d::identity()});
   JointSpec joint;
-  joint.name = "slide", joint.kind = "prismatic", joint.parent = "base", joint.child = "slider";
-  joint.lower = {0.2}, joint.upper = {0.3};
+  joint.name = "slide";
+  joint.kind = "prismatic";
+  joint.parent = "base";
+  joint.child = "slider";
+  joint.lower = {0.2};
+  joint.upper = {0.3};
   builder.add_joint(joint);
   const Model model = builder.build({});
   Random random(8);

@@ -76,15 +76,15 @@ void check_laws(const RowProblem& problem, const Solved& solved, double slack) {
   double most = 0, work = 0;
   for (const double f : s.f) most = std::max(most, std::abs(f));
   for (int i = 0; i < problem.size(); ++i) {
-    const ConstraintRow& row = problem.rows[at(i)];
+    const ConstraintRow& row = problem.rows[i];
     if (row.kind == RowKind::unilateral) {
-      REQUIRE(s.f[at(i)] >= 0);
-      REQUIRE(s.w[at(i)] >= -slack * scale);
-      REQUIRE(std::abs(s.f[at(i)] * s.w[at(i)]) <= slack * most * scale);
+      REQUIRE(s.f[i] >= 0);
+      REQUIRE(s.w[i] >= -slack * scale);
+      REQUIRE(std::abs(s.f[i] * s.w[i]) <= slack * most * scale);
       continue;
     }
-    const double push = std::abs(s.f[at(i)]), speed = std::abs(s.w[at(i)]);
-    const double along = s.f[at(i)] * s.w[at(i)], bound = row.mu * s.f[at(row.normal)];
+    const double push = std::abs(s.f[i]), speed = std::abs(s.w[i]);
+    const double along = s.f[i] * s.w[i], bound = row.mu * s.f[row.normal];
     REQUIRE(push <= bound + slack * most);
     if (speed > 1e-3 * scale) REQUIRE(along <= -speed * (bound - slack * most));
     work += along;
@@ -110,7 +110,8 @@ TEST_CASE("rows beyond the bound have the convex solver's solution, its laws and
     check_laws(problem, solved, 1e-6);
     for (std::size_t i = 0; i < s.f.size(); ++i) {
       if (problem.rows[i].kind != RowKind::friction) continue;
-      sliding += at_bound(s.classes[i]), sticking += s.classes[i] == RowClass::clamping;
+      sliding += at_bound(s.classes[i]);
+      sticking += s.classes[i] == RowClass::clamping;
     }
 
     // Loss of the motion, along another motion and with all friction coefficients at once.

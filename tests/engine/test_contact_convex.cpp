@@ -85,7 +85,8 @@ TEST_CASE("what supports share changes smoothly") {
     const Eigen::MatrixXd inverse_mass = 0.3 * A * A.transpose() + Eigen::MatrixXd::Identity(6, 6);
     Eigen::VectorXd v(6);  // spins about the normal, slides, and falls
     v << R * Eigen::Vector3d(0, 0, 2), R * Eigen::Vector3d(1, -1, -1);
-    set_motion(problem, X, inverse_mass, v), set_factor(problem, X, inverse_mass);
+    set_motion(problem, X, inverse_mass, v);
+    set_factor(problem, X, inverse_mass);
     problem.L.clear();
     const Numbers here = problem.y_free;
     const Eigen::VectorXd change = X * random_normal(rng, 6, 1);
@@ -203,8 +204,10 @@ TEST_CASE(
       CAPTURE(std::string(what));  // move(problem, i, distance) changes number i
       const Numbers direction = random(by.size());
       double expected = 0, size = 0;
-      for (std::size_t i = 0; i < by.size(); ++i)
-        expected += by[i] * direction[i], size += std::abs(by[i] * direction[i]);
+      for (std::size_t i = 0; i < by.size(); ++i) {
+        expected += by[i] * direction[i];
+        size += std::abs(by[i] * direction[i]);
+      }
       if (size == 0) return;
       bool is_same = true;
       const Numbers rate = ridders(
@@ -249,8 +252,10 @@ TEST_CASE(
           by_B[r * k + e] += here.L[e * k + l] * (g.L[r * k + l] + g.L[l * k + r]);
     check("L", by_B, [&](RowProblem& p, std::size_t i, double t) {
       const std::size_t r = i / k, e = i % k;
-      for (std::size_t l = 0; l < k; ++l)
-        p.L[r * k + l] += t * here.L[e * k + l], p.L[l * k + r] += t * here.L[e * k + l];
+      for (std::size_t l = 0; l < k; ++l) {
+        p.L[r * k + l] += t * here.L[e * k + l];
+        p.L[l * k + r] += t * here.L[e * k + l];
+      }
     });
   });
   CHECK(differentiated > repeats(5, 20));

@@ -27,20 +27,22 @@ struct Number {
 std::vector<Number> numbers(RowProblem& problem, const RowGradient& g, bool with_rows) {
   std::vector<Number> all;
   const int k = problem.channels;
-  for (int a = 0; a < k; ++a) all.push_back({&problem.y_free[at(a)], g.y_free[at(a)]});
-  for (int a = 0; a < k; ++a) all.push_back({&problem.L[at(a * k + a)], g.L[at(a * k + a)]});
+  for (int a = 0; a < k; ++a) all.push_back({&problem.y_free[a], g.y_free[a]});
+  for (int a = 0; a < k; ++a) all.push_back({&problem.L[a * k + a], g.L[a * k + a]});
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
-      ConstraintRow& row = problem.rows[at(i)];
+      ConstraintRow& row = problem.rows[i];
       if (with_rows) {
-        all.push_back({&row.target, g.target[at(i)]});
+        all.push_back({&row.target, g.target[i]});
         for (int c = 0; c < block.width; ++c)
-          all.push_back({&row.d[c], g.d[at(i * most_block_channels + c)]});
+          all.push_back({&row.d[c], g.d[i * most_block_channels + c]});
       }
-      if (row.compliance > 0) all.push_back({&row.compliance, g.compliance[at(i)]});
-      if (row.kind == RowKind::friction) all.push_back({&row.mu, g.mu[at(i)]});
-      if (row.kind == RowKind::box)
-        all.push_back({&row.lower, g.lower[at(i)]}), all.push_back({&row.upper, g.upper[at(i)]});
+      if (row.compliance > 0) all.push_back({&row.compliance, g.compliance[i]});
+      if (row.kind == RowKind::friction) all.push_back({&row.mu, g.mu[i]});
+      if (row.kind == RowKind::box) {
+        all.push_back({&row.lower, g.lower[i]});
+        all.push_back({&row.upper, g.upper[i]});
+      }
     }
   }
   return all;
@@ -126,9 +128,13 @@ TEST_CASE("sweeps say where an update was as near to its bound as rounding tells
   problem.blocks = {{0, 1, 0, 1}};
   problem.rows.resize(1);
   ConstraintRow& row = problem.rows[0];
-  row.kind = RowKind::box, row.d[0] = 1, row.lower = -3;
+  row.kind = RowKind::box;
+  row.d[0] = 1;
+  row.lower = -3;
   // An impulse of 0.3 stops the motion.
-  problem.channels = 1, problem.L = {1}, problem.y_free = {-0.3};
+  problem.channels = 1;
+  problem.L = {1};
+  problem.y_free = {-0.3};
   ProjectedGaussSeidel sweeps;
   RowSolution s;
   const auto is_tied = [&](double upper) {
@@ -139,7 +145,8 @@ TEST_CASE("sweeps say where an update was as near to its bound as rounding tells
   CHECK(is_tied(0.3));
   CHECK_FALSE(is_tied(0.3 + 1e-12));
   CHECK_FALSE(is_tied(0.3 - 1e-12));
-  row.kind = RowKind::unilateral, problem.y_free = {0};  // touches, without motion
+  row.kind = RowKind::unilateral;
+  problem.y_free = {0};  // touches, without motion
   CHECK(is_tied(0));
 }
 
@@ -175,25 +182,23 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
         if (block.width != 6) continue;
         const std::vector<ConstraintRow> rows = problem.rows;
         const int normal = block.first_row;
-        const Eigen::Vector3d n(rows[at(normal)].d[3], rows[at(normal)].d[4],
-                                rows[at(normal)].d[5]),
+        const Eigen::Vector3d n(rows[normal].d[3], rows[normal].d[4], rows[normal].d[5]),
             any = random_normal(rng, 3, 1), step = n.cross(any);
         std::vector<Eigen::Vector3d> moments(rows.size(), Eigen::Vector3d::Zero());
         double expected = 0, size = 0;
         for (int i = normal; i < block.last_row; ++i) {
-          if (i != normal && rows[at(i)].normal != normal) continue;
-          moments[at(i)] =
-              step.cross(Eigen::Vector3d(rows[at(i)].d[3], rows[at(i)].d[4], rows[at(i)].d[5]));
+          if (i != normal && rows[i].normal != normal) continue;
+          moments[i] = step.cross(Eigen::Vector3d(rows[i].d[3], rows[i].d[4], rows[i].d[5]));
           for (int j = 0; j < 3; ++j) {
-            const double term = g.d[at(i * most_block_channels + j)] * moments[at(i)][j];
-            expected += term, size += std::abs(term);
+            const double term = g.d[i * most_block_channels + j] * moments[i][j];
+            expected += term;
+            size += std::abs(term);
           }
         }
         bool same = true;
         const auto loss_at = [&](double t) {
           for (int i = normal; i < block.last_row; ++i) {
-            for (int j = 0; j < 3; ++j)
-              problem.rows[at(i)].d[j] = rows[at(i)].d[j] + t * moments[at(i)][j];
+            for (int j = 0; j < 3; ++j) problem.rows[i].d[j] = rows[i].d[j] + t * moments[i][j];
           }
           const RowSolution& now = solve();
           same = same && now.classes == classes;
@@ -204,7 +209,10 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
         // Use the longest step without a change of modes: with light bodies on heavy ones rounding
         // spoils short differences.
         Numbers rate = ridders(loss_at, 1e-2);
-        if (!same) same = true, rate = ridders(loss_at, 1e-3);
+        if (!same) {
+          same = true;
+          rate = ridders(loss_at, 1e-3);
+        }
         if (!same || size == 0) continue;
         ++moved;
         CHECK(std::abs(rate[0] - expected) <= 1e-8 * size);
@@ -255,16 +263,17 @@ bool check_rates(const RowProblem& problem, Rng& rng, int step = 1, bool of_moti
     for (std::size_t t = 0; t < changes; ++t) {
       double expected = 0, size = 0, found = is_of_dependences ? dz[t * w + c] : 0;
       const auto add = [&](double by, double change) {
-        expected += by * change, size += std::abs(by * change);
+        expected += by * change;
+        size += std::abs(by * change);
       };
       for (std::size_t a = 0; a < rates.asked.size(); ++a)
-        found += z_bar[at(rates.asked[a])] * dz[t * w + a];
+        found += z_bar[rates.asked[a]] * dz[t * w + a];
       for (std::size_t i = 0; i < m; ++i) add(g.target[i], dt[i * changes + t]);
       for (std::size_t a = 0; a < k; ++a) add(g.y_free[a], dy[t * k + a]);
       for (const RowBlock& block : problem.blocks)
         for (int i = block.first_row; i < block.last_row; ++i)
           for (int a = 0; a < block.width; ++a)
-            add(g.d[at(i * most_block_channels + a)],
+            add(g.d[i * most_block_channels + a],
                 dd[at(i * most_block_channels + a) * changes + t]);
       CHECK(std::abs(found - expected) <= 1e-12 * size);
     }

@@ -10,12 +10,6 @@
 using namespace robosim;
 using namespace robosim::testing;
 
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 TEST_CASE("admittances are what velocities of rows change by with their impulses") {
   for_each_problem(false, 5, [](const Case&, const RowProblem& problem) {
     const std::vector<double> A = row_admittances(problem);
@@ -23,22 +17,21 @@ TEST_CASE("admittances are what velocities of rows change by with their impulses
     RowSizes sizes;
     sizes.measure(problem);
     RowSolution still, pushed;
-    still.resize(problem), pushed.resize(problem);
+    still.resize(problem);
+    pushed.resize(problem);
     std::fill(still.f.begin(), still.f.end(), 0.0);
     apply_impulses(problem, still);
     for (int i = 0; i < m; ++i) {
       std::fill(pushed.f.begin(), pushed.f.end(), 0.0);
-      pushed.f[at(i)] = 1;
+      pushed.f[i] = 1;
       apply_impulses(problem, pushed);
       for (int j = 0; j < m; ++j) {
         const double tolerance =
-            1e-13 * (std::abs(still.w[at(j)]) +
-                     std::sqrt(sizes.admittance[at(i)] * sizes.admittance[at(j)]));
-        REQUIRE(A[at(i * m + j)] == doctest::Approx(pushed.w[at(j)] - still.w[at(j)])
-                                        .epsilon(1e-12)
-                                        .scale(tolerance / 1e-12));
+            1e-13 * (std::abs(still.w[j]) + std::sqrt(sizes.admittance[i] * sizes.admittance[j]));
+        REQUIRE(A[i * m + j] ==
+                doctest::Approx(pushed.w[j] - still.w[j]).epsilon(1e-12).scale(tolerance / 1e-12));
       }
-      REQUIRE(A[at(i * m + i)] == doctest::Approx(sizes.admittance[at(i)]).epsilon(1e-12));
+      REQUIRE(A[i * m + i] == doctest::Approx(sizes.admittance[i]).epsilon(1e-12));
     }
   });
 }
@@ -53,14 +46,14 @@ TEST_CASE("a row is as far from another class as its impulse is from a bound, or
       RowSizes sizes;
       sizes.measure(problem);
       for (int i = 0; i < problem.size(); ++i) {
-        const ConstraintRow& row = problem.rows[at(i)];
+        const ConstraintRow& row = problem.rows[i];
         const double distance = switch_distance(problem, sizes, s, i);
         REQUIRE(distance >= 0);
         if (row.kind == RowKind::equality) {
           CHECK(std::isinf(distance));
           continue;
         }
-        if (row.kind == RowKind::friction && s.f[at(row.normal)] <= 0) {
+        if (row.kind == RowKind::friction && s.f[row.normal] <= 0) {
           CHECK(std::isinf(distance));
           continue;
         }
@@ -68,24 +61,25 @@ TEST_CASE("a row is as far from another class as its impulse is from a bound, or
           // Both axes have the same distance, and an additional push along the impulse by this
           // distance reaches the bound.
           REQUIRE(distance == switch_distance(problem, sizes, s, i + 1));
-          const double size = length(s.f[at(i)], s.f[at(i + 1)]),
+          const double size = length(s.f[i], s.f[i + 1]),
                        most = row_bounds(problem, i, s.f.data()).upper;
-          const bool clamps = s.classes[at(i)] == RowClass::clamping;
-          const double a = std::max(sizes.admittance[at(i)], sizes.admittance[at(i + 1)]);
+          const bool clamps = s.classes[i] == RowClass::clamping;
+          const double a = std::max(sizes.admittance[i], sizes.admittance[i + 1]);
           const double expected =
-              clamps ? std::max(most - size, 0.0) * a : length(s.w[at(i)], s.w[at(i + 1)]);
+              clamps ? std::max(most - size, 0.0) * a : length(s.w[i], s.w[i + 1]);
           CHECK(distance == doctest::Approx(expected).epsilon(1e-14));
-          ++i, ++of_discs;
+          ++i;
+          ++of_discs;
           continue;
         }
         const RowBounds bounds = row_bounds(problem, i, s.f.data());
-        if (s.classes[at(i)] != RowClass::clamping) {
-          CHECK(distance == std::abs(s.w[at(i)]));
+        if (s.classes[i] != RowClass::clamping) {
+          CHECK(distance == std::abs(s.w[i]));
           ++moving;
           continue;
         }
         // One of the two bounds is at this distance, and none is closer.
-        const double step = distance / sizes.admittance[at(i)], f = s.f[at(i)];
+        const double step = distance / sizes.admittance[i], f = s.f[i];
         const double slack = 1e-12 * (std::abs(f) + step);
         CHECK(((std::abs(f - step - bounds.lower) <= slack) ||
                (std::abs(f + step - bounds.upper) <= slack) || step == 0));

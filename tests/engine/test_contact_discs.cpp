@@ -19,18 +19,18 @@ TEST_CASE("friction within discs obeys Coulomb's law") {
   for_each_problem(true, 60, [&](const Case& c, const RowProblem& problem) {
     if (c.spec.mu == 0) return;
     const SolverReport report = solver.solve(problem, s, sizes);
-    inconsistent += report.status == SolverStatus::inconsistent,
-        rough += report.status == SolverStatus::rough;
+    inconsistent += report.status == SolverStatus::inconsistent;
+    rough += report.status == SolverStatus::rough;
     if (report.status >= SolverStatus::rough) return;
     const double w_small = 1e-6 * row_scale(problem, s);  // residual of solved rows
     for (int i = 0; i < problem.size(); ++i) {
-      const ConstraintRow& row = problem.rows[at(i)];
+      const ConstraintRow& row = problem.rows[i];
       if (!row.is_disc) continue;
-      const double *f = &s.f[at(i)], *w = &s.w[at(i)], push = std::hypot(f[0], f[1]),
+      const double *f = &s.f[i], *w = &s.w[i], push = std::hypot(f[0], f[1]),
                    speed = std::hypot(w[0], w[1]);
-      const double radius = row.mu * s.f[at(row.normal)];
+      const double radius = row.mu * s.f[row.normal];
       REQUIRE(push <= radius * (1 + 2e-8));  // bounds are mu f_n to 1e-8 of the largest
-      if (speed > w_small && s.f[at(row.normal)] > 0) {
+      if (speed > w_small && s.f[row.normal] > 0) {
         ++sliding;
         REQUIRE(push >= radius * (1 - 2e-8));
         REQUIRE(f[0] * w[0] + f[1] * w[1] <= -push * speed + w_small * push);
@@ -61,7 +61,8 @@ TEST_CASE("discs do not depend on their axes") {
       const double angle = rng.uniform(-3, 3), cosine = std::cos(angle), sine = std::sin(angle);
       for (int k = 0; k < 6; ++k) {
         const double x = row.d[k], y = second.d[k];
-        row.d[k] = cosine * x + sine * y, second.d[k] = cosine * y - sine * x;
+        row.d[k] = cosine * x + sine * y;
+        second.d[k] = cosine * y - sine * x;
       }
     }
     REQUIRE(solver.solve(problem, turned, sizes).status == SolverStatus::solved);

@@ -28,9 +28,9 @@ struct Dense {
     Eigen::VectorXd t(m), R(m);
     for (const RowBlock& block : problem.blocks) {
       for (int i = block.first_row; i < block.last_row; ++i) {
-        for (int c = 0; c < block.width; ++c)
-          D(i, block.first_channel + c) = problem.rows[at(i)].d[c];
-        t[i] = problem.rows[at(i)].target, R[i] = problem.rows[at(i)].compliance;
+        for (int c = 0; c < block.width; ++c) D(i, block.first_channel + c) = problem.rows[i].d[c];
+        t[i] = problem.rows[i].target;
+        R[i] = problem.rows[i].compliance;
       }
     }
     const Eigen::Map<const Eigen::MatrixXd> L(problem.L.data(), k, k);
@@ -49,19 +49,19 @@ std::vector<Eigen::VectorXd> all_solutions(const RowProblem& problem) {
   std::vector<Eigen::VectorXd> found;
   const std::function<void(int)> choose = [&](int i) {
     if (i < m) {
-      const ConstraintRow& row = problem.rows[at(i)];
+      const ConstraintRow& row = problem.rows[i];
       std::vector<RowClass> choices{RowClass::clamping};
       if (row.kind == RowKind::unilateral) choices.push_back(RowClass::separating);
       if (row.kind == RowKind::box)
         choices = {RowClass::clamping, RowClass::lower, RowClass::upper};
       if (row.kind == RowKind::friction) {
-        if (classes[at(row.normal)] == RowClass::clamping)
+        if (classes[row.normal] == RowClass::clamping)
           choices = {RowClass::clamping, RowClass::lower, RowClass::upper};
         else
           choices = {RowClass::separating};
       }
       for (const RowClass c : choices) {
-        classes[at(i)] = c;
+        classes[i] = c;
         choose(i + 1);
       }
       return;
@@ -69,16 +69,16 @@ std::vector<Eigen::VectorXd> all_solutions(const RowProblem& problem) {
     // f = E f_C + constant; rows of C are at rest.
     std::vector<int> C;
     for (int r = 0; r < m; ++r) {
-      if (classes[at(r)] == RowClass::clamping) C.push_back(r);
+      if (classes[r] == RowClass::clamping) C.push_back(r);
     }
     const int n = static_cast<int>(C.size());
     Eigen::MatrixXd E = Eigen::MatrixXd::Zero(m, n);
     Eigen::VectorXd constant = Eigen::VectorXd::Zero(m);
-    for (int c = 0; c < n; ++c) E(C[at(c)], c) = 1;
+    for (int c = 0; c < n; ++c) E(C[c], c) = 1;
     for (int r = 0; r < m; ++r) {
-      const ConstraintRow& row = problem.rows[at(r)];
-      if (classes[at(r)] != RowClass::lower && classes[at(r)] != RowClass::upper) continue;
-      const double sign = classes[at(r)] == RowClass::upper ? 1 : -1;
+      const ConstraintRow& row = problem.rows[r];
+      if (classes[r] != RowClass::lower && classes[r] != RowClass::upper) continue;
+      const double sign = classes[r] == RowClass::upper ? 1 : -1;
       if (row.kind == RowKind::friction)
         E.row(r) = sign * row.mu * E.row(row.normal);
       else
@@ -88,7 +88,10 @@ std::vector<Eigen::VectorXd> all_solutions(const RowProblem& problem) {
     Eigen::VectorXd rhs(n);
     const Eigen::MatrixXd AE = dense.A * E;
     const Eigen::VectorXd w0 = dense.A * constant + dense.b;
-    for (int c = 0; c < n; ++c) S.row(c) = AE.row(C[at(c)]), rhs[c] = -w0[C[at(c)]];
+    for (int c = 0; c < n; ++c) {
+      S.row(c) = AE.row(C[c]);
+      rhs[c] = -w0[C[c]];
+    }
     const Eigen::VectorXd f =
         n == 0 ? constant
                : Eigen::VectorXd(E * S.completeOrthogonalDecomposition().solve(rhs) + constant);
@@ -140,15 +143,16 @@ TEST_CASE("the conditions hold to rounding, and the impulses are those of the se
     for (const RowBlock& block : problem.blocks) {
       std::vector<int> C;
       for (int i = block.first_row; i < block.last_row; ++i) {
-        if (s.classes[at(i)] == RowClass::clamping) C.push_back(i);
+        if (s.classes[i] == RowClass::clamping) C.push_back(i);
       }
       if (C.empty()) continue;
       const int n = static_cast<int>(C.size());
       Eigen::MatrixXd D(n, block.width);
       Eigen::VectorXd f(n);
-      for (int r = 0; r < n; ++r)
-        D.row(r) = dense.D.block(C[at(r)], block.first_channel, 1, block.width),
-        f[r] = s.f[at(C[at(r)])];
+      for (int r = 0; r < n; ++r) {
+        D.row(r) = dense.D.block(C[r], block.first_channel, 1, block.width);
+        f[r] = s.f[C[r]];
+      }
       const Eigen::VectorXd q = D.completeOrthogonalDecomposition().solve(f);
       REQUIRE((D * q - f).norm() <= 1e-10 * f.norm());
     }
@@ -228,7 +232,7 @@ TEST_CASE("a block on four corners: least squares inside, a bound where they wou
   REQUIRE(solver.solve(problem, s).status == SolverStatus::solved);
   for (int corner = 0; corner < 4; ++corner) {
     const double X = corner == 0 || corner == 3 ? 1 : -1, Y = corner < 2 ? 1 : -1;
-    CHECK(s.f[at(3 * corner)] == doctest::Approx(0.25 * (1 + 0.3 * X + 0.2 * Y)).epsilon(1e-13));
+    CHECK(s.f[3 * corner] == doctest::Approx(0.25 * (1 + 0.3 * X + 0.2 * Y)).epsilon(1e-13));
   }
   // Least squares would be -0.075 there (papers' example): that corner carries nothing, and the
   // others carry as much as before together.
@@ -277,8 +281,13 @@ TEST_CASE("what is held does not touch the rest") {
   const auto hold = [](RowProblem& problem, bool slides) {
     const int first = problem.size();
     ConstraintRow normal, friction;
-    if (!slides) normal.target = 1, normal.compliance = 1e-3;
-    friction.kind = RowKind::friction, friction.mu = 0.5, friction.normal = first;
+    if (!slides) {
+      normal.target = 1;
+      normal.compliance = 1e-3;
+    }
+    friction.kind = RowKind::friction;
+    friction.mu = 0.5;
+    friction.normal = first;
     for (int i = 0; i < 3; ++i) {
       problem.rows.push_back(i == 0 ? normal : friction);
       problem.rows.back().d[i] = 1;
@@ -287,9 +296,14 @@ TEST_CASE("what is held does not touch the rest") {
     const int k = problem.channels, wider = k + 3;
     std::vector<double> L(at(wider * wider), 0.0);
     for (int i = 0; i < k; ++i) std::copy_n(problem.L.data() + i * k, k, L.data() + i * wider);
-    for (int i = k + 1; i < wider; ++i) L[at(i * wider + i)] = slides ? 2 : 0;
-    problem.L = std::move(L), problem.y_free.resize(at(wider), 0.0), problem.channels = wider;
-    if (slides) problem.y_free[at(k + 1)] = 0.25, problem.y_free[at(k + 2)] = 1.1;
+    for (int i = k + 1; i < wider; ++i) L[i * wider + i] = slides ? 2 : 0;
+    problem.L = std::move(L);
+    problem.y_free.resize(wider, 0.0);
+    problem.channels = wider;
+    if (slides) {
+      problem.y_free[k + 1] = 0.25;
+      problem.y_free[k + 2] = 1.1;
+    }
     problem.blocks.push_back({k, 3, first, first + 3});
   };
   ModeSolver solver;
@@ -303,7 +317,9 @@ TEST_CASE("what is held does not touch the rest") {
       const std::size_t first = rest.rows.size();
       if (!slides) REQUIRE(s.f[first] == doctest::Approx(1e3).epsilon(1e-8));
       RowSolution alone = s;
-      alone.f.resize(first), alone.w.resize(first), alone.classes.resize(first);
+      alone.f.resize(first);
+      alone.w.resize(first);
+      alone.classes.resize(first);
       REQUIRE(row_residual(rest, alone) * row_scale(rest, alone) <= 1e-8 * row_scale(problem, s));
     };
     for_each_problem(false, 10, [&](const Case&, const RowProblem& rest) { check(rest); });

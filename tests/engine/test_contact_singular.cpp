@@ -61,16 +61,16 @@ TEST_CASE(
     REQUIRE(lu_factor(LU.data(), n, pivots.data(), sizes.data()) > 0);
     small_matrices().solve_transposed(LU.data(), n, pivots.data(), X.data(), width);
     for (int c = 0; c < width; ++c) {
-      for (int i = 0; i < n; ++i) column[at(i)] = B[at(i * width + c)];
+      for (int i = 0; i < n; ++i) column[i] = B[i * width + c];
       lu_solve_transposed(LU.data(), n, pivots.data(), column.data());
-      for (int i = 0; i < n; ++i) CHECK(column[at(i)] == X[at(i * width + c)]);
+      for (int i = 0; i < n; ++i) CHECK(column[i] == X[i * width + c]);
     }
     std::vector<double> high = B, low = random(n * width), expected_high = high, expected_low = low;
     for (int i = 0; i < n * width; ++i) {
-      double &h = expected_high[at(i)], &l = expected_low[at(i)];
+      double &h = expected_high[i], &l = expected_low[i];
       for (int j = 0; j < n; ++j) {
-        const double a = -S[at(j * n + i / width)], b = X[at(j * width + i % width)],
-                     product = a * b, sum = h + product, of_product = sum - h;
+        const double a = -S[j * n + i / width], b = X[j * width + i % width], product = a * b,
+                     sum = h + product, of_product = sum - h;
         l += (h - (sum - of_product)) + (product - of_product);
         l += std::fma(a, b, -product);
         h = sum;
@@ -96,9 +96,9 @@ TEST_CASE("solves of many columns of what is singular are those of one by one, t
     std::vector<double> X(B.data(), B.data() + n * width), column(at(n));
     qr.solve_transposed(X.data(), width);
     for (int c = 0; c < width; ++c) {
-      for (int i = 0; i < n; ++i) column[at(i)] = B(i, c);
+      for (int i = 0; i < n; ++i) column[i] = B(i, c);
       qr.solve_transposed(column.data());
-      for (int i = 0; i < n; ++i) CHECK(column[at(i)] == X[at(i * width + c)]);
+      for (int i = 0; i < n; ++i) CHECK(column[i] == X[i * width + c]);
     }
   }
 }
@@ -119,10 +119,10 @@ TEST_CASE("neighboring columns have the dot products of one by one, to the bit")
     CHECK(to[columns] == 7);
   };
   for (int columns = 0; columns <= 17; ++columns) {
-    check(std::integral_constant<int, 1>(), columns),
-        check(std::integral_constant<int, 2>(), columns);
-    check(std::integral_constant<int, 3>(), columns),
-        check(std::integral_constant<int, 6>(), columns);
+    check(std::integral_constant<int, 1>(), columns);
+    check(std::integral_constant<int, 2>(), columns);
+    check(std::integral_constant<int, 3>(), columns);
+    check(std::integral_constant<int, 6>(), columns);
   }
 }
 
@@ -145,8 +145,8 @@ TEST_CASE("products are sums in order, whatever the registers, and where factors
       for (int r = 0; r < rows; ++r)
         for (int c = 0; c < width; ++c)
           for (int i = 0; i < inner; ++i)
-            expected[at(r * C_stride + c)] +=
-                A[at(is_transposed ? i * rows + r : r * inner + i)] * B[at(i * B_stride + c)];
+            expected[r * C_stride + c] +=
+                A[is_transposed ? i * rows + r : r * inner + i] * B[i * B_stride + c];
       small_matrices().add_product(left, B.data(), B_stride, dense.data(), C_stride, width);
       small_matrices().add_sparse_product(left, B.data(), B_stride, sparse.data(), C_stride, width);
       CHECK(dense == expected);
@@ -169,7 +169,8 @@ TEST_CASE("sums in twice the precision keep what all but cancels") {
     std::vector<double> a(static_cast<std::size_t>(n)), x(a.size());
     Wide exact = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
-      a[i] = rng.below(1 << 30) - (1 << 29), x[i] = 4096.0 * rng.below(1 << 30) + rng.below(4096);
+      a[i] = rng.below(1 << 30) - (1 << 29);
+      x[i] = 4096.0 * rng.below(1 << 30) + rng.below(4096);
       exact += static_cast<Wide>(a[i]) * static_cast<Wide>(x[i]);
     }
     double sum = -static_cast<double>(exact), low = 0;  // as far as one number can represent it
@@ -200,7 +201,8 @@ TEST_CASE("gradients of all but dependent rows are those of these rows, to round
     for (int i = 0; i < 2; ++i) {
       problem.blocks.push_back({i, 1, i, i + 1});
       ConstraintRow row;
-      row.kind = RowKind::unilateral, row.d[0] = 1;
+      row.kind = RowKind::unilateral;
+      row.d[0] = 1;
       problem.rows.push_back(row);
     }
     problem.L = {a, b, b, c};
@@ -228,7 +230,8 @@ TEST_CASE("rows of several pairs that depend on each other share what they carry
   for (int side = 0; side < 2; ++side) {
     const RowBlock block{side, 1, side, side + 1};
     ConstraintRow row;
-    row.kind = RowKind::unilateral, row.d[0] = 1;
+    row.kind = RowKind::unilateral;
+    row.d[0] = 1;
     problem.rows.push_back(row);
     problem.blocks.push_back(block);
   }
@@ -269,7 +272,11 @@ TEST_CASE(
       for (int i = 0; i < rows; ++i) {
         const int place = i % rows_of_each;
         ConstraintRow row;
-        if (place % 2) row.kind = RowKind::friction, row.mu = 1, row.normal = i - 1;
+        if (place % 2) {
+          row.kind = RowKind::friction;
+          row.mu = 1;
+          row.normal = i - 1;
+        }
         for (int c = 0; c < width; ++c) row.d[c] = D(i, c) + t * dD(i, c);
         problem.rows.push_back(row);
         if (place == 0)
@@ -296,17 +303,16 @@ TEST_CASE(
     Eigen::MatrixXd push(n, rows);  // coordinates by impulses
     for (int i = 0; i < rows; ++i)
       push.col(i) =
-          X.middleRows(problem.blocks[static_cast<std::size_t>(i / rows_of_each)].first_channel,
-                       width)
-              .transpose() *
+          X.middleRows(problem.blocks[i / rows_of_each].first_channel, width).transpose() *
           D.row(i).transpose();
     const Eigen::MatrixXd unmoved = Eigen::FullPivLU<Eigen::MatrixXd>(push).kernel();
     Eigen::MatrixXd unmoved_friction(rows / 2, unmoved.cols());
     Eigen::VectorXd friction(rows / 2), springs(rows / 2);
-    for (int i = 0; i < rows / 2; ++i)
-      unmoved_friction.row(i) = unmoved.row(2 * i + 1),
-      friction[i] = f[static_cast<std::size_t>(2 * i + 1)],
-      springs[i] = f[static_cast<std::size_t>(2 * i)];
+    for (int i = 0; i < rows / 2; ++i) {
+      unmoved_friction.row(i) = unmoved.row(2 * i + 1);
+      friction[i] = f[2 * i + 1];
+      springs[i] = f[2 * i];
+    }
     CHECK((unmoved_friction.transpose() * friction).norm() < 1e-8);
     const Eigen::MatrixXd rest =
         unmoved * Eigen::FullPivLU<Eigen::MatrixXd>(unmoved_friction).kernel();
@@ -325,7 +331,7 @@ TEST_CASE(
     for (int i = 0; i < rows; ++i) {
       CAPTURE(i);
       std::vector<double> f_bar(rows, 0.0);
-      f_bar[static_cast<std::size_t>(i)] = 1;
+      f_bar[i] = 1;
       RowGradient g;
       g.set_zero(problem);
       factor.add_vjp(problem, s, f_bar.data(), still.data(), g);
@@ -334,16 +340,14 @@ TEST_CASE(
       const Eigen::VectorXd dy = dX * v + X * dv;
       double found = 0;
       for (int a = 0; a < channels; ++a) {
-        found += g.y_free[static_cast<std::size_t>(a)] * dy[a];
-        for (int b = 0; b < channels; ++b)
-          found += g.L[static_cast<std::size_t>(a * channels + b)] * dL(a, b);
+        found += g.y_free[a] * dy[a];
+        for (int b = 0; b < channels; ++b) found += g.L[a * channels + b] * dL(a, b);
       }
       for (int r = 0; r < rows; ++r)
-        for (int c = 0; c < width; ++c)
-          found += g.d[static_cast<std::size_t>(r * most_block_channels + c)] * dD(r, c);
+        for (int c = 0; c < width; ++c) found += g.d[r * most_block_channels + c] * dD(r, c);
       double largest = 1;
       for (const double x : expected) largest = std::max(largest, std::abs(x));
-      CHECK(std::abs(found - expected[static_cast<std::size_t>(i)]) < 1e-7 * largest);
+      CHECK(std::abs(found - expected[i]) < 1e-7 * largest);
     }
   }
 }
@@ -357,11 +361,15 @@ RowProblem two_points(const Eigen::Matrix4d& L, double mu) {
     problem.blocks.push_back({2 * i, 2, 2 * i, 2 * i + 2});
     ConstraintRow normal, friction;
     normal.d[0] = 1;
-    friction.kind = RowKind::friction, friction.d[1] = 1, friction.mu = mu, friction.normal = 2 * i;
+    friction.kind = RowKind::friction;
+    friction.d[1] = 1;
+    friction.mu = mu;
+    friction.normal = 2 * i;
     problem.rows.insert(problem.rows.end(), {normal, friction});
   }
   problem.channels = 4;
-  problem.L.assign(L.data(), L.data() + 16), problem.y_free.assign(4, -1.0);
+  problem.L.assign(L.data(), L.data() + 16);
+  problem.y_free.assign(4, -1.0);
   return problem;
 }
 
@@ -397,10 +405,12 @@ TEST_CASE("two points of what moves in a plane alone leave its velocities no cho
   problem.blocks.push_back({0, 2, 0, 2});
   for (const double arm : {-1.0, 1.0}) {
     ConstraintRow normal;
-    normal.d[0] = arm, normal.d[1] = 1;
+    normal.d[0] = arm;
+    normal.d[1] = 1;
     problem.rows.push_back(normal);
   }
-  problem.channels = 2, problem.y_free = {1e-17, -1};
+  problem.channels = 2;
+  problem.y_free = {1e-17, -1};
   for (const double rounding : {0.0, 1e-17, -1e-15}) {
     CAPTURE(rounding);
     problem.L = {rounding * rounding, rounding, rounding, 1};
@@ -421,12 +431,16 @@ TEST_CASE(
   problem.blocks.push_back({0, 3, 0, 4});
   for (const double arm : {-1.0, 1.0}) {
     ConstraintRow normal, friction;
-    normal.d[0] = arm, normal.d[1] = 1;
-    friction.kind = RowKind::friction, friction.d[2] = 1, friction.mu = 0.3 + 0.1 * arm,
+    normal.d[0] = arm;
+    normal.d[1] = 1;
+    friction.kind = RowKind::friction;
+    friction.d[2] = 1;
+    friction.mu = 0.3 + 0.1 * arm;
     friction.normal = problem.size();
     problem.rows.insert(problem.rows.end(), {normal, friction});
   }
-  problem.channels = 3, problem.y_free = {0, -1, 10};
+  problem.channels = 3;
+  problem.y_free = {0, -1, 10};
   problem.L = {0, 0, 0, 0, 1, 0, 0, 0, 1};
   ModeSolver solver;
   RowSolution s;
@@ -443,10 +457,13 @@ TEST_CASE("a row along which nothing can move here is asked whether it goes on t
   problem.blocks.push_back({0, 2, 0, 2});
   for (int i = 0; i < 2; ++i) {
     ConstraintRow row;
-    row.kind = RowKind::equality, row.d[i] = 1;
+    row.kind = RowKind::equality;
+    row.d[i] = 1;
     problem.rows.push_back(row);
   }
-  problem.channels = 2, problem.L = {1, 0, 0, 0}, problem.y_free = {1, 0};
+  problem.channels = 2;
+  problem.L = {1, 0, 0, 0};
+  problem.y_free = {1, 0};
   ClassFactor factor;
   RowSolution s;
   const RowClass clamping[] = {RowClass::clamping, RowClass::clamping};
@@ -518,7 +535,8 @@ TEST_CASE(
     for (int i = 0; i < m; ++i) {
       ConstraintRow row;
       row.kind = i < springs ? RowKind::unilateral : RowKind::friction;
-      row.mu = 1, row.normal = i < springs ? -1 : 0;
+      row.mu = 1;
+      row.normal = i < springs ? -1 : 0;
       for (int c = 0; c < 6; ++c) row.d[c] = D(i, c);
       problem.rows.push_back(row);
     }
@@ -562,13 +580,15 @@ TEST_CASE("rows of one pair that depend on each other tell whether they go on to
     problem.blocks.push_back({0, width, 0, m, false});
     for (int i = 0; i < m; ++i) {
       ConstraintRow row;
-      row.kind = RowKind::equality, row.target = D.row(i).dot(y);
+      row.kind = RowKind::equality;
+      row.target = D.row(i).dot(y);
       for (int c = 0; c < width; ++c) row.d[c] = D(i, c);
       problem.rows.push_back(row);
     }
     const Eigen::MatrixXd L = root * root.transpose();
     problem.channels = width;
-    problem.L.assign(L.data(), L.data() + width * width), problem.y_free.assign(width, 0.0);
+    problem.L.assign(L.data(), L.data() + width * width);
+    problem.y_free.assign(width, 0.0);
     ClassFactor modes;
     RowSolution s;
     const std::vector<RowClass> classes(m, RowClass::clamping);
@@ -580,11 +600,11 @@ TEST_CASE("rows of one pair that depend on each other tell whether they go on to
     modes.add_dependence_vjp(problem, s, g);
     double along = 0, size = 0, off = 0;
     for (int i = 0; i < m; ++i) {
-      for (int c = 0; c < width; ++c)
-        along += g.d[static_cast<std::size_t>(i * width + c)] * change(i, c);
-      const double target = g.target[static_cast<std::size_t>(i)],
-                   with_it = change.row(i).dot(y) + D.row(i).dot(dy);
-      along += target * with_it, size += std::abs(target * with_it), off += target * loose[i];
+      for (int c = 0; c < width; ++c) along += g.d[i * width + c] * change(i, c);
+      const double target = g.target[i], with_it = change.row(i).dot(y) + D.row(i).dot(dy);
+      along += target * with_it;
+      size += std::abs(target * with_it);
+      off += target * loose[i];
     }
     CHECK(std::abs(along) <= 1e-9 * size);  // targets of a common motion
     CHECK(std::abs(off) > 1e-3);            // targets without a common motion
@@ -605,7 +625,9 @@ TEST_CASE("what rests on more points than it needs pushes as it would if all gav
     for (int i = 0; i < m; ++i) {
       const double x = rng.normal(), y = rng.normal();
       ConstraintRow row;  // points on the plane z = 0, pushed up
-      row.d[0] = y, row.d[1] = -x, row.d[5] = 1;
+      row.d[0] = y;
+      row.d[1] = -x;
+      row.d[5] = 1;
       problem.rows.push_back(row);
       // Loads within the bounds, mostly carried by a few points.
       const double share = i < 3 ? 1 : 0.02 * (1 + rng.normal() * rng.normal());
@@ -639,7 +661,9 @@ TEST_CASE("the corners of a box are told to depend on each other") {
   for (const double x : {-1.0, 1.0})
     for (const double y : {-1.0, 1.0}) {
       ConstraintRow normal;
-      normal.d[0] = y, normal.d[1] = -x, normal.d[2] = 1;
+      normal.d[0] = y;
+      normal.d[1] = -x;
+      normal.d[2] = 1;
       problem.rows.push_back(normal);
     }
   set_motion(problem, Eigen::MatrixXd::Identity(3, 3), Eigen::MatrixXd::Identity(3, 3),
@@ -655,8 +679,7 @@ TEST_CASE("the corners of a box are told to depend on each other") {
   // One combination, of the two diagonals.
   CHECK(std::abs(g.target[0]) > 0.01);
   for (const int i : {1, 2, 3})
-    CHECK(std::abs(g.target[static_cast<std::size_t>(i)] - (i == 3 ? 1 : -1) * g.target[0]) <
-          1e-14);
+    CHECK(std::abs(g.target[i] - (i == 3 ? 1 : -1) * g.target[0]) < 1e-14);
 }
 
 TEST_CASE("dependences of normals and friction are told without how anything moves") {
@@ -670,7 +693,11 @@ TEST_CASE("dependences of normals and friction are told without how anything mov
     problem.blocks.push_back({0, width, 0, rows, false});
     for (int i = 0; i < rows; ++i) {
       ConstraintRow row;
-      if (i % 2) row.kind = RowKind::friction, row.mu = 1, row.normal = i - 1;
+      if (i % 2) {
+        row.kind = RowKind::friction;
+        row.mu = 1;
+        row.normal = i - 1;
+      }
       for (int c = 0; c < width; ++c) row.d[c] = rng.normal();
       problem.rows.push_back(row);
     }

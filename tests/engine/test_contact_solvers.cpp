@@ -65,9 +65,10 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
       if (kept->has_classes() && other->solve_classes(problem, s.classes.data(), again)) {
         CHECK(other->has_classes());
         double off = 0, size = 0;
-        for (std::size_t i = 0; i < s.w.size(); ++i)
-          off = std::max(off, std::abs(again.w[i] - s.w[i])),
+        for (std::size_t i = 0; i < s.w.size(); ++i) {
+          off = std::max(off, std::abs(again.w[i] - s.w[i]));
           size = std::max(size, std::abs(s.w[i]));
+        }
         CHECK(off <= 1e-9 * (size + 1));
         ++by_classes;
       }
@@ -93,8 +94,10 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
       const auto check = [&](const Numbers& by, const auto& move) {
         const Numbers direction = random(by.size());
         double expected = 0, size = 0;
-        for (std::size_t i = 0; i < by.size(); ++i)
-          expected += by[i] * direction[i], size += std::abs(by[i] * direction[i]);
+        for (std::size_t i = 0; i < by.size(); ++i) {
+          expected += by[i] * direction[i];
+          size += std::abs(by[i] * direction[i]);
+        }
         if (size == 0) return;
         is_same = true;
         const Numbers rate = ridders(
@@ -122,8 +125,10 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
       }
       // The axes of a disc have one compliance.
       for (std::size_t i = 0; i < s.f.size(); ++i)
-        if (here.rows[i].is_disc)
-          by_compliance[i] += by_compliance[i + 1], by_compliance[i + 1] = 0;
+        if (here.rows[i].is_disc) {
+          by_compliance[i] += by_compliance[i + 1];
+          by_compliance[i + 1] = 0;
+        }
       check(by_mu,
             [&](RowProblem& p, std::size_t i, double t) { p.rows[i].mu += by_mu[i] != 0 ? t : 0; });
       check(by_compliance, [&](RowProblem& p, std::size_t i, double t) {
@@ -142,9 +147,10 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
       const std::size_t k = here.y_free.size();
       for (std::size_t a = 0; a < k; ++a) {
         double sum = 0, size = 0;
-        for (std::size_t b = 0; b < k; ++b)
-          sum += rates.by_velocity[a * k + b] * z_bar[b],
-              size += std::abs(rates.by_velocity[a * k + b] * z_bar[b]);
+        for (std::size_t b = 0; b < k; ++b) {
+          sum += rates.by_velocity[a * k + b] * z_bar[b];
+          size += std::abs(rates.by_velocity[a * k + b] * z_bar[b]);
+        }
         CHECK(std::abs(sum - of_channels.y_free[a]) <= 1e-11 * size);
       }
     });

@@ -14,11 +14,13 @@ namespace {
 RowProblem plank(const std::vector<double>& places, double falling, double turning) {
   RowProblem p;
   p.channels = 2;
-  p.L = {1, 0, 0, 1}, p.y_free = {falling, turning};
+  p.L = {1, 0, 0, 1};
+  p.y_free = {falling, turning};
   p.blocks = {{0, 2, 0, static_cast<int>(places.size())}};
   for (const double x : places) {
     ConstraintRow row;
-    row.d[0] = 1, row.d[1] = x;
+    row.d[0] = 1;
+    row.d[1] = x;
     p.rows.push_back(row);
   }
   return p;
@@ -38,13 +40,17 @@ bool is_tied(const RowProblem& problem) {
 RowProblem point(double weight, double u, double v, bool is_disc) {
   RowProblem p;
   p.channels = 3;
-  p.L = {1, 0, 0, 0, 1, 0, 0, 0, 1}, p.y_free = {-weight, u, v};
+  p.L = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  p.y_free = {-weight, u, v};
   p.blocks = {{0, 3, 0, 3}};
   p.rows.resize(3);
   p.rows[0].d[0] = 1;
   for (int k : {1, 2}) {
-    ConstraintRow& row = p.rows[static_cast<std::size_t>(k)];
-    row.kind = RowKind::friction, row.mu = 0.5, row.normal = 0, row.d[k] = 1,
+    ConstraintRow& row = p.rows[k];
+    row.kind = RowKind::friction;
+    row.mu = 0.5;
+    row.normal = 0;
+    row.d[k] = 1;
     row.is_disc = is_disc && k == 1;
   }
   return p;

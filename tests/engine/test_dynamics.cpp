@@ -121,8 +121,10 @@ TEST_CASE("power: the energy's derivative is what the joints and external forces
     Numbers tau(v.size());
     rnea(model, data, q.data(), v.data(), a.data(), tau.data(), forces);
     double power = 0, scale = 0;
-    for (int k = 0; k < model.n_v; ++k)
-      power += tau[k] * v[k], scale = std::max(scale, std::abs(tau[k] * v[k]));
+    for (int k = 0; k < model.n_v; ++k) {
+      power += tau[k] * v[k];
+      scale = std::max(scale, std::abs(tau[k] * v[k]));
+    }
     for (const auto& wrench : forces)
       power += dot(frame_velocity(model, data, model.frames[wrench.frame], Axes::world), wrench.F);
     Data<Dual> dual(model);
@@ -217,8 +219,10 @@ TEST_CASE("a mimic model is the free model moved along its constraint") {
       G[(own.v_index + k) * model.n_v + joint.v_index + k] = joint.ratio;
   }
   for (int k = 0; k < free.n_v; ++k)
-    for (int l = 0; l < model.n_v; ++l)
-      v_free[k] += G[k * model.n_v + l] * v[l], a_free[k] += G[k * model.n_v + l] * a[l];
+    for (int l = 0; l < model.n_v; ++l) {
+      v_free[k] += G[k * model.n_v + l] * v[l];
+      a_free[k] += G[k * model.n_v + l] * a[l];
+    }
   Data<double> data(model), free_data(free);
   forward_kinematics(model, data, q.data());
   forward_kinematics(free, free_data, q_free.data());

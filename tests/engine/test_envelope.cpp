@@ -28,7 +28,8 @@ Sparse random_sparse(Rng& rng, int n) {
   for (int term = 0; term < 2 * n; ++term) {
     const int from = rng.below(n), to = std::min(n - 1, from + rng.below(4));
     Eigen::VectorXd x = Eigen::VectorXd::Zero(n);
-    x[from] = rng.normal(), x[to] = rng.normal();
+    x[from] = rng.normal();
+    x[to] = rng.normal();
     s.A += 1e3 * x * x.transpose();
     s.shape.reach(to, from);
   }
@@ -65,8 +66,10 @@ TEST_CASE("what an envelope's factor solves is solved to rounding") {
     std::vector<double> lower = entries(s), upper = lower;
     Eigen::MatrixXd A = s.A;
     for (int i = 0; i < s.shape.rows(); ++i)
-      for (int j = s.shape.first(i); j < i; ++j)
-        A(i, j) *= 0.1, s.shape.row(lower.data(), i)[j - s.shape.first(i)] *= 0.1;
+      for (int j = s.shape.first(i); j < i; ++j) {
+        A(i, j) *= 0.1;
+        s.shape.row(lower.data(), i)[j - s.shape.first(i)] *= 0.1;
+      }
     CHECK(s.shape.factor(lower.data(), upper.data()) > 0);
     b.assign(asked.data(), asked.data() + asked.size());
     s.shape.solve(lower.data(), upper.data(), b.data());
@@ -92,18 +95,14 @@ TEST_CASE("the order of a graph has all nodes once, and neighbors of a chain bes
     CAPTURE(n);
     std::vector<int> chain(static_cast<std::size_t>(n));
     std::iota(chain.begin(), chain.end(), 0);
-    for (int i = n - 1; i > 0; --i)
-      std::swap(chain[static_cast<std::size_t>(i)],
-                chain[static_cast<std::size_t>(rng.below(i + 1))]);
+    for (int i = n - 1; i > 0; --i) std::swap(chain[i], chain[rng.below(i + 1)]);
     graph.reset(n);
     for (std::size_t i = 1; i < chain.size(); ++i) graph.connect(chain[i - 1], chain[i]);
     std::vector<int> order = graph.order(), place(chain.size());
     REQUIRE(order.size() == chain.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-      place[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+    for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<int>(i);
     for (std::size_t i = 1; i < chain.size(); ++i)
-      CHECK(std::abs(place[static_cast<std::size_t>(chain[i])] -
-                     place[static_cast<std::size_t>(chain[i - 1])]) == 1);
+      CHECK(std::abs(place[chain[i]] - place[chain[i - 1]]) == 1);
     std::sort(order.begin(), order.end());
     for (std::size_t i = 0; i < order.size(); ++i) CHECK(order[i] == static_cast<int>(i));
   }
@@ -112,7 +111,9 @@ TEST_CASE("the order of a graph has all nodes once, and neighbors of a chain bes
 TEST_CASE("parts of a graph that nothing connects follow each other") {
   GraphOrder graph;
   graph.reset(6);
-  graph.connect(0, 3), graph.connect(3, 0), graph.connect(1, 5);
+  graph.connect(0, 3);
+  graph.connect(3, 0);
+  graph.connect(1, 5);
   const std::vector<int> order = graph.order();
   REQUIRE(order.size() == 6);
   const auto place = [&](int i) {

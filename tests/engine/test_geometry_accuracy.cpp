@@ -47,11 +47,14 @@ TEST_CASE("errors are seen") {
       Witness x = w;
       x.distance += 1e-8;
       CHECK(errors(x).distance > 0.9e-8);
-      x = w, x.p_WA += 1e-8 * t;
+      x = w;
+      x.p_WA += 1e-8 * t;
       CHECK(errors(x).points > 0.9e-8);
-      x = w, x.p_WB += 1e-8 * t;
+      x = w;
+      x.p_WB += 1e-8 * t;
       CHECK(errors(x).points > 0.9e-8);
-      x = w, x.normal += 1e-8 * t;
+      x = w;
+      x.normal += 1e-8 * t;
       CHECK(errors(x).normal > 0.9e-8);
     }
   });

@@ -46,7 +46,7 @@ TEST_CASE("visit_near agrees with brute force") {
     if (n == 100) {  // a floor, a body that contains everything, and many bodies at one place
       boxes[5] = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, -0.9}};
       boxes[6] = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
-      for (int i = 20; i < 60; ++i) boxes[static_cast<std::size_t>(i)] = boxes[19];
+      for (int i = 20; i < 60; ++i) boxes[i] = boxes[19];
     }
     const AabbTree tree(boxes);
     CHECK(tree.nodes().size() == 2 * boxes.size() - 1);
@@ -84,7 +84,8 @@ TEST_CASE("larger leaves hold the same items under their own names, and miss not
       for (int place = node.first; place < node.first + node.count; ++place)
         held.push_back(tree.item(place));
     }
-    std::sort(held.begin(), held.end()), std::sort(names.begin(), names.end());
+    std::sort(held.begin(), held.end());
+    std::sort(names.begin(), names.end());
     CHECK(held == names);
     for (int k = 0; k < 50; ++k) {
       const Aabb box = random_boxes(engine, 1, 0.3)[0];
@@ -109,7 +110,7 @@ TEST_CASE("a tree over a grid has every item in one leaf, inside its box") {
       CHECK(node.count <= leaf);
       for (int place = node.first; place < node.first + node.count; ++place) {
         const int item = tree.item(place), row = item / columns, column = item % columns;
-        ++seen[static_cast<std::size_t>(item)];
+        ++seen[item];
         CHECK(squared_distance(node.box, {row + 0.5, column + 0.5, 0.5}) == 0);
       }
       if (node.is_leaf()) continue;

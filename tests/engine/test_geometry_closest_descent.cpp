@@ -20,9 +20,7 @@ using namespace robosim::testing;
 namespace {
 
 using Truths = std::vector<std::vector<Truth>>;
-const Truth& of_pair(const Truths& truth, int a, int b) {
-  return truth[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
-}
+const Truth& of_pair(const Truths& truth, int a, int b) { return truth[a][b]; }
 
 PackedBody packed(const Compound& compound) {
   return {compound.packed().nodes.data(), compound.packed().triangles.data()};
@@ -99,8 +97,10 @@ TEST_CASE(
         // distance as limit.
         NearestSoFar known[4];
         const PieceWitness whole = closest_pieces(a, SE3d(), b, X_AB);
-        known[1].n = whole.witness.normal, known[2].n = unit(random);
-        known[3].limit = distance * 1.0001 + 1e-9 * scale, known[3].n = known[1].n;
+        known[1].n = whole.witness.normal;
+        known[2].n = unit(random);
+        known[3].limit = distance * 1.0001 + 1e-9 * scale;
+        known[3].n = known[1].n;
         for (const NearestSoFar& start : known)
           on_each_isa(a, b, X_AB, 1e-11 * scale, start,
                       [&](const std::optional<PieceWitness>& found, int n_told) {
@@ -115,7 +115,8 @@ TEST_CASE(
                         CHECK(std::fabs(found->witness.distance - distance) < 1e-10 * scale);
                         CHECK(of_pair(truth, found->piece_A, found->piece_B).distance() <
                               distance + 1e-10 * scale);
-                        ++apart, told += n_told;
+                        ++apart;
+                        told += n_told;
                       });
         overlapping += meets;
         if (meets || distance <= certain * scale) continue;

@@ -67,7 +67,7 @@ double room_of(const WitnessDerivatives& d) {
 std::shared_ptr<const TriangleMesh> with_moved_vertex(const TriangleMesh& mesh, int v, int k,
                                                       double t) {
   std::vector<Vec3d> vertices = mesh.vertices();
-  vertices[static_cast<std::size_t>(v)][k] += t;
+  vertices[v][k] += t;
   return std::make_shared<TriangleMesh>(vertices, mesh.faces());
 }
 

@@ -54,7 +54,8 @@ Triangles spoilt(Triangles t, RandomBodies& random) {
   for (int i = 0; i < 10; ++i) {
     const int a = static_cast<int>(random.uniform(0, n)),
               b = static_cast<int>(random.uniform(0, n));
-    t.faces.push_back({a, b, a + n}), t.faces.push_back({a, a, a});
+    t.faces.push_back({a, b, a + n});
+    t.faces.push_back({a, a, a});
   }
   std::shuffle(t.faces.begin(), t.faces.end(), random.engine);
   return t;
@@ -75,8 +76,10 @@ TEST_CASE("a spoilt box of any size has the sign of the box against shapes of an
     const Compound body(mesh);
     Shape other = random.small_shape();
     const double factor = i % 2 ? size : std::pow(10, random.uniform(-4, 3));
-    other.radius *= factor, other.half_length *= factor, other.half_extents *= factor,
-        other.rounding *= factor;
+    other.radius *= factor;
+    other.half_length *= factor;
+    other.half_extents *= factor;
+    other.rounding *= factor;
     if (other.type == ShapeType::convex || other.type == ShapeType::triangle) continue;
     const double scale = std::max(size, factor), far = i % 5 ? 0 : 1e3;
     SE3d X_WA = random.pose(far), X_WB = random.pose(1);
@@ -113,7 +116,8 @@ TEST_CASE("needles, folded and crossing sheets, fans with ends: nothing but fini
       faces.push_back({static_cast<int>(random.uniform(0, 13)),
                        static_cast<int>(random.uniform(0, 13)),
                        static_cast<int>(random.uniform(0, 13))});
-    faces.push_back({0, 1, 2}), faces.push_back({0, 2, 1});
+    faces.push_back({0, 1, 2});
+    faces.push_back({0, 2, 1});
     CAPTURE(i);
     CAPTURE(thin);
     const Compound soup(std::make_shared<TriangleMesh>(vertices, faces)),

@@ -41,7 +41,8 @@ TEST_CASE("derivatives are those of the query: poses, sizes, scale, vertices") {
     CHECK(compared >= n / 2);
     CHECK(overlapping >= repeats(0, 5));
     CHECK(jumped <= 3);
-    ++pairs, all_overlapping += overlapping;
+    ++pairs;
+    all_overlapping += overlapping;
   });
   CHECK(all_overlapping >= pairs * n / 12);
 }
@@ -143,8 +144,7 @@ TEST_CASE("the edge of a convex mesh is that which holds the point, among many t
       const LocalSurface s = local_surface(ridge, SE3d(), a + part * (b - a), n);
       REQUIRE(s.kind == FeatureKind::edge);
       double x[2];
-      for (int k = 0; k < 2; ++k)
-        x[k] = ridge.mesh->vertices[static_cast<std::size_t>(s.corner[k].vertex)].x;
+      for (int k = 0; k < 2; ++k) x[k] = ridge.mesh->vertices[s.corner[k].vertex].x;
       CHECK(std::min(x[0], x[1]) == a.x);
       CHECK(std::max(x[0], x[1]) == b.x);
       CHECK(std::fabs(s.slide - std::min(part, 1 - part) * norm(b - a)) < 1e-12);

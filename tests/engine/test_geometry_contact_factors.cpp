@@ -55,7 +55,10 @@ TEST_CASE("a product with the factors is the product with the dense derivatives"
     CHECK(f.one_sided == d.one_sided);
     double v[12], size = 1;
     WitnessRate sum;
-    for (int k = 0; k < 12; ++k) v[k] = normal(bits), size = std::max(size, largest(d.twist[k]));
+    for (int k = 0; k < 12; ++k) {
+      v[k] = normal(bits);
+      size = std::max(size, largest(d.twist[k]));
+    }
     for (int k = 0; k < 12; ++k) sum += scaled(v[k], d.twist[k]);
     WitnessRate difference = jvp(f, X_WA, X_WB, v);
     CHECK((f.finite || largest(difference) == 0));
@@ -75,7 +78,10 @@ TEST_CASE("vjp is the transpose of jvp, side by side and in both twists") {
         for (double& x : v) x = normal(bits);
         const WitnessRate rate = jvp(f, X_WA, X_WB, v);
         vjp(f, X_WA, X_WB, g, w);
-        for (int k = 0; k < 12; ++k) along += v[k] * w[k], size = std::max(size, std::fabs(w[k]));
+        for (int k = 0; k < 12; ++k) {
+          along += v[k] * w[k];
+          size = std::max(size, std::fabs(w[k]));
+        }
         CHECK(std::fabs(dot(g, rate) - along) < 1e-12 * size);
         for (int side = 0; side < 2; ++side) {
           const SurfaceMotion motion{vector(), vector()}, back = f.pulled_back(side, g);

@@ -60,8 +60,11 @@ TEST_CASE("orientation is exact") {
     for (auto& v : p)
       for (long long& x : v) x = static_cast<long long>(uniform(-4, 5));
     long long u[3], v[3], w[3];
-    for (int k = 0; k < 3; ++k)
-      u[k] = p[1][k] - p[0][k], v[k] = p[2][k] - p[0][k], w[k] = p[3][k] - p[0][k];
+    for (int k = 0; k < 3; ++k) {
+      u[k] = p[1][k] - p[0][k];
+      v[k] = p[2][k] - p[0][k];
+      w[k] = p[3][k] - p[0][k];
+    }
     const long long det = (u[1] * v[2] - u[2] * v[1]) * w[0] + (u[2] * v[0] - u[0] * v[2]) * w[1] +
                           (u[0] * v[1] - u[1] * v[0]) * w[2];
     // Exact: multiples of 2^-40 near 1.5.
@@ -83,12 +86,18 @@ TEST_CASE("orientation is exact") {
 TEST_CASE("hulls of clouds, spheres, grids and needles are exactly convex") {
   for (int n : {4, 5, 10, 200}) {
     std::vector<Vec3d> cloud, ball;
-    for (int i = 0; i < n; ++i) cloud.push_back(random_vector()), ball.push_back(random_unit());
+    for (int i = 0; i < n; ++i) {
+      cloud.push_back(random_vector());
+      ball.push_back(random_unit());
+    }
     check_hull(convex_hull_mesh(cloud), cloud);
     const ConvexMesh round = convex_hull_mesh(ball);
     check_hull(round, ball);
     CHECK(round.vertices.size() == ball.size());
-    for (Vec3d& p : cloud) p.x *= 1e-3, p.z *= 1e3;
+    for (Vec3d& p : cloud) {
+      p.x *= 1e-3;
+      p.z *= 1e3;
+    }
     check_hull(convex_hull_mesh(cloud), cloud);
   }
   // A grid: most points lie on faces and edges. The hull has few vertices beyond the corners.
@@ -96,7 +105,7 @@ TEST_CASE("hulls of clouds, spheres, grids and needles are exactly convex") {
   for (int i = 0; i < 7; ++i)
     for (int j = 0; j < 7; ++j)
       for (int k = 0; k < 7; ++k) grid.push_back({0.1 * i, 0.1 * j, 0.1 * k});
-  for (int i = 0; i < 100; ++i) grid.push_back(grid[static_cast<std::size_t>(i)]);  // repeated
+  for (int i = 0; i < 100; ++i) grid.push_back(grid[i]);  // repeated
   std::shuffle(grid.begin(), grid.end(), engine);
   const ConvexMesh cube = convex_hull_mesh(grid);
   check_hull(cube, grid);
@@ -132,10 +141,10 @@ TEST_CASE("tables of directions find what brute force finds") {
         double reach = -INFINITY;
         for (const Vec3d& v : points) reach = std::max(reach, dot(d, v));
         // The result does not depend on the length of d.
-        const Vec3d found = points[static_cast<std::size_t>(table.farthest(points, d))];
+        const Vec3d found = points[table.farthest(points, d)];
         CHECK(std::fabs(dot(d, found) - reach) < 4e-16);
         for (const double length : {0x1p-1040, 0x1p-900, 0x1p900}) {
-          const Vec3d other = points[static_cast<std::size_t>(table.farthest(points, length * d))];
+          const Vec3d other = points[table.farthest(points, length * d)];
           if (length > 0x1p-1000) CHECK(dot(d, other) == dot(d, found));
           CHECK(std::fabs(dot(d, other) - reach) < 1e-3);  // the shortest has few bits left
         }

@@ -20,7 +20,10 @@ void certify_family(Make&& make) {
     Scene s = make(random);
     const auto reach = [](const Shape& shape) { return farthest_from(shape, {}); };
     s.size = reach(s.A) + reach(s.B) + norm(s.X_WB.p - s.X_WA.p);
-    if (random.engine() % 2) std::swap(s.A, s.B), std::swap(s.X_WA, s.X_WB);
+    if (random.engine() % 2) {
+      std::swap(s.A, s.B);
+      std::swap(s.X_WA, s.X_WB);
+    }
     const Verdict verdict = certify_all(s, random);
     if (!verdict.broken) continue;
     INFO("sample ", i, ": ", std::string(verdict.broken), " by ", verdict.by);

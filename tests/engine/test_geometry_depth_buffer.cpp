@@ -47,7 +47,8 @@ TEST_CASE("triangles of any coordinates stay within the buffer and between their
       for (Vec3d& corner : triangle.corner) {
         corner = hostile_point(rng);
         corner.z = 1e-6 + std::abs(corner.z);
-        low = std::min(low, corner.z), high = std::max(high, corner.z);
+        low = std::min(low, corner.z);
+        high = std::max(high, corner.z);
       }
     draw_triangles(triangles, 7, buffer);
     for (std::size_t i = 0; i < buffer.number.size(); ++i) {
@@ -67,16 +68,18 @@ TEST_CASE("balls of any place and size stay within the buffer and in front of wh
     DepthBuffer buffer(1 + static_cast<int>(rng() % 31), 1 + static_cast<int>(rng() % 31));
     std::vector<Vec3d> centers(3);
     std::vector<double> radii(3);
-    for (std::size_t i = 0; i < centers.size(); ++i)
-      centers[i] = hostile_point(rng), radii[i] = std::abs(hostile(rng));
+    for (std::size_t i = 0; i < centers.size(); ++i) {
+      centers[i] = hostile_point(rng);
+      radii[i] = std::abs(hostile(rng));
+    }
     draw_balls({centers, radii}, 1 + std::abs(hostile(rng)), 0.01, 0, buffer);
     for (std::size_t i = 0; i < buffer.number.size(); ++i) {
       const std::int32_t number = buffer.number[i];
       REQUIRE((number >= -1 && number < 3));
       if (number < 0) continue;
       ++seen;
-      const Vec3d& c = centers[static_cast<std::size_t>(number)];
-      const double radius = radii[static_cast<std::size_t>(number)];
+      const Vec3d& c = centers[number];
+      const double radius = radii[number];
       CHECK(c.z - radius >= 0.01);
       // No nearer than the ball's nearest point, up to single precision: 1e-6 of the distance of
       // its center.
@@ -119,11 +122,15 @@ TEST_CASE("light among things of any size and place touches nothing outside of i
     std::vector<Vec3d> corners(9), centers(4);
     std::vector<double> radii(4);
     for (Vec3d& corner : corners) corner = hostile_point(rng);
-    for (std::size_t i = 0; i < centers.size(); ++i)
-      centers[i] = hostile_point(rng), radii[i] = std::abs(hostile(rng));
+    for (std::size_t i = 0; i < centers.size(); ++i) {
+      centers[i] = hostile_point(rng);
+      radii[i] = std::abs(hostile(rng));
+    }
     std::vector<float> position, normal, sums(30);
-    for (int i = 0; i < 30; ++i)
-      position.push_back(static_cast<float>(hostile(rng))), normal.push_back(i % 3 == 2);
+    for (int i = 0; i < 30; ++i) {
+      position.push_back(static_cast<float>(hostile(rng)));
+      normal.push_back(i % 3 == 2);
+    }
     const std::vector<std::uint8_t> group(10, 0);
     const Vec3d d = hostile_point(rng);
     const std::vector<Vec3d> lights{norm(d) > 0 ? 1 / norm(d) * d : Vec3d(0, 0, 1)};

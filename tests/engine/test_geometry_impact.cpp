@@ -110,8 +110,14 @@ TEST_CASE("times of impact of every pair against samples of the motion") {
       CAPTURE(i);
       const Shape A = random.shape(a), B = random.shape(b);
       SE3d X[4] = {random.pose(1.5), random.pose(0.4), random.pose(1.5), random.pose(0.4)};
-      if (i % 4 == 1) X[1].R = X[0].R, X[3].R = X[2].R;  // translations
-      if (i % 4 == 2) X[1].p = X[0].p, X[3].p = X[2].p + 0.3 * (X[0].p - X[2].p);
+      if (i % 4 == 1) {
+        X[1].R = X[0].R;
+        X[3].R = X[2].R;
+      }  // translations
+      if (i % 4 == 2) {
+        X[1].p = X[0].p;
+        X[3].p = X[2].p + 0.3 * (X[0].p - X[2].p);
+      }
       const Sweep sweep_A = Sweep::between(X[0], X[1]), sweep_B = Sweep::between(X[2], X[3]);
       const double margin = i % 3 ? 0 : 0.05;
       const Impact impact = time_of_impact(A, sweep_A, B, sweep_B, margin);

@@ -84,7 +84,9 @@ TEST_CASE(
     if (is_whole) {
       const Vec3d v[6] = {whole(), whole(), whole(), whole(), whole(), whole()};
       if (flat(v[0], v[1], v[2]) || flat(v[3], v[4], v[5])) continue;
-      A = Shape::triangle(v[0], v[1], v[2]), B = Shape::triangle(v[3], v[4], v[5]), X_WB = SE3d();
+      A = Shape::triangle(v[0], v[1], v[2]);
+      B = Shape::triangle(v[3], v[4], v[5]);
+      X_WB = SE3d();
     }
     const Witness w = ask(own, A, SE3d(), B, X_WB), g = ask(generic, A, SE3d(), B, X_WB);
     CAPTURE(i);
@@ -95,7 +97,8 @@ TEST_CASE(
     } else {
       check_same(w, g);
     }
-    inside += w.distance < -1e-3, touching += std::fabs(w.distance) < 1e-14;
+    inside += w.distance < -1e-3;
+    touching += std::fabs(w.distance) < 1e-14;
   }
   CHECK(inside > 300);
   CHECK(touching > 300);

@@ -91,7 +91,8 @@ TEST_CASE("points lie on both surfaces along the normal, the deepest is the witn
     }
     CHECK(static_cast<int>(ids.size()) == m.n_points);
     CHECK(std::fabs(m.points[m.deepest].gap - w.distance) < 1e-9);
-    points += m.n_points, several += m.n_points > 1;
+    points += m.n_points;
+    several += m.n_points > 1;
   });
   CHECK(several > 1200);
   CHECK(points > 2 * several);
@@ -383,7 +384,7 @@ TEST_CASE("flat faces of meshes: every triangle in one, a box has six of four co
       const int v = p.corners[i];
       const auto k = static_cast<std::size_t>(p.sides[i]);
       CHECK((mesh.neighbors[k] == v ||
-             (static_cast<int>(k) >= mesh.neighbor_begin[static_cast<std::size_t>(v)] &&
+             (static_cast<int>(k) >= mesh.neighbor_begin[v] &&
               static_cast<int>(k) < mesh.neighbor_begin[static_cast<std::size_t>(v) + 1])));
     }
   }
@@ -398,7 +399,9 @@ TEST_CASE("hostile contacts: finite, on the normal, never deeper than the distan
       CAPTURE(i);
       const auto make = [&](ShapeType type) {
         Shape s = random.shape(type);
-        s.radius = size(), s.half_length = size(), s.half_extents = {size(), size(), size()};
+        s.radius = size();
+        s.half_length = size();
+        s.half_extents = {size(), size(), size()};
         if (!s.mesh) return s;
         std::vector<Vec3d> points = s.mesh->vertices;
         const Vec3d by(size(), size(), size());

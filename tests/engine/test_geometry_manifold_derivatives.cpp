@@ -199,7 +199,8 @@ TEST_CASE("derivatives are those of the manifold: poses, sizes, scale, vertices"
       CAPTURE(x.m.reference);
       check_all(x, margin);
       x.jumps > x.compared ? ++left_out : ++contacts, ++here;
-      several += x.m.n_points > 1, parallel += x.m.n_points > 1 && i % 16 < 4 && i % 4 > 0;
+      several += x.m.n_points > 1;
+      parallel += x.m.n_points > 1 && i % 16 < 4 && i % 4 > 0;
     }
     CHECK(here >= repeats(2, 5));
   });

@@ -41,7 +41,8 @@ Pairs visited(const Body& A, const Body& B, const SE3d& X_AB, double slack, doub
   Pairs out;
   int n = 0;
   detail::compiled_descend_near<isa>()(a.body, b.body, X_AB, slack, limit, [&](int i, int j) {
-    out.emplace(i, j), n += 1;
+    out.emplace(i, j);
+    n += 1;
     return false;
   });
   CHECK(out.size() == static_cast<std::size_t>(n));  // each once
@@ -84,7 +85,7 @@ TEST_CASE(
             int left_out = 0, not_apart = 0;
             for (int i = 0; i < a.n_pieces(); ++i)
               for (int j = 0; j < b.n_pieces(); ++j) {
-                const Truth& t = truth[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+                const Truth& t = truth[i][j];
                 const bool is_found = found.contains({i, j});
                 if (!a.is_piece(i) || !b.is_piece(j)) {
                   not_apart += is_found;
@@ -92,12 +93,14 @@ TEST_CASE(
                 }
                 const bool is_near =
                     (t.crosses && t.features > certain * scale) || t.features <= limit;
-                near_pairs += is_near, left_out += is_near && !is_found;
+                near_pairs += is_near;
+                left_out += is_near && !is_found;
                 // Random triangles that are no needles always have a separating axis if they are
                 // separated.
                 const bool is_far =
                     limit == 0 && is_fat(kind_A) && is_fat(kind_B) && t.distance() > 1e-6 * scale;
-                far_pairs += is_far, not_apart += is_far && is_found;
+                far_pairs += is_far;
+                not_apart += is_far && is_found;
               }
             CHECK(left_out == 0);
             CHECK(not_apart == 0);
@@ -120,8 +123,8 @@ TEST_CASE("of pieces of all kinds none that are nearer than the limit are left o
           if (kind < 3) return random.compound(kind);
           std::vector<Compound::Part> parts;
           for (int i = 0; i < 5; ++i) parts.push_back({random.small_shape(), random.pose(0.3), 0});
-          parts.push_back({random.cloud(20), random.pose(0.3), 0}),
-              parts.push_back({random.bumpy_ball(2), random.pose(0.3), 0});
+          parts.push_back({random.cloud(20), random.pose(0.3), 0});
+          parts.push_back({random.bumpy_ball(2), random.pose(0.3), 0});
           return Compound(parts);
         };
         const Compound A = compound(kind_A), many = compound(std::max(kind_B, 0));
@@ -137,7 +140,8 @@ TEST_CASE("of pieces of all kinds none that are nearer than the limit are left o
               for (int j = 0; j < n_B; ++j) {
                 const double distance = piece_distance(a, SE3d(), i, b, X_AB, j).distance;
                 if (distance > limit - 1e-9) continue;
-                near_pairs += 1, left_out += !found.contains({i, j});
+                near_pairs += 1;
+                left_out += !found.contains({i, j});
               }
             CHECK(left_out == 0);
           });
@@ -159,9 +163,10 @@ TEST_CASE("of triangles and a box those that are apart are left out, and no othe
       for (int i = 0; i < a.n_pieces(); ++i) {
         if (!a.is_piece(i)) continue;
         const double distance = piece_distance(a, SE3d(), i, box, X_AB, 0).distance;
-        met += distance<0, apart += distance> 1e-9;
-        wrong += distance < 0 && !found.contains({i, 0}),
-            wrong += distance > 1e-9 && found.contains({i, 0});
+        met += distance < 0;
+        apart += distance > 1e-9;
+        wrong += distance < 0 && !found.contains({i, 0});
+        wrong += distance > 1e-9 && found.contains({i, 0});
       }
       CHECK(wrong == 0);
     });
@@ -191,9 +196,10 @@ TEST_CASE(
         for (int i = 0; i < a.n_pieces(); ++i)
           for (int j = 0; j < b.n_pieces(); ++j) {
             if (!a.is_piece(i) || !b.is_piece(j)) continue;
-            const Truth& t = truth[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+            const Truth& t = truth[i][j];
             meets |= t.crosses && t.features > certain * scale;
-            distance = std::min(distance, t.distance()), doubtful = std::min(doubtful, t.features);
+            distance = std::min(distance, t.distance());
+            doubtful = std::min(doubtful, t.features);
           }
         if (!meets && doubtful <= certain * scale) continue;
         (meets ? overlapping : apart) += 1;
@@ -202,8 +208,7 @@ TEST_CASE(
         CHECK(closer_than(0, b, B.X_W, a, A.X_W) == meets);
         if (meets) {
           REQUIRE(cache.piece_A >= 0);
-          const Truth& t = truth[static_cast<std::size_t>(cache.piece_A)]
-                                [static_cast<std::size_t>(cache.piece_B)];
+          const Truth& t = truth[cache.piece_A][cache.piece_B];
           CHECK(t.features * !t.crosses <= certain * scale);  // the cached pair does overlap
           CHECK(closer_than(0, a, A.X_W, b, B.X_W, &cache));
           CHECK(distance_lower_bound(scale, a, A.X_W, b, B.X_W) == 0);
@@ -324,11 +329,14 @@ TEST_CASE(
     const PackedTree& tree = body.packed();
     std::multiset<int> found;
     const auto walk = [&](const auto& self, int number, const Aabb& within) -> void {
-      const PackedTree::Node& node = tree.nodes[static_cast<std::size_t>(number)];
+      const PackedTree::Node& node = tree.nodes[number];
       REQUIRE(node.n >= 1);
       for (int k = 0; k < node.n; ++k) {
         Vec3d middle, half;
-        for (int i = 0; i < 3; ++i) middle[i] = node.center[i][k], half[i] = node.half[i][k];
+        for (int i = 0; i < 3; ++i) {
+          middle[i] = node.center[i][k];
+          half[i] = node.half[i][k];
+        }
         const Aabb box{middle - half, middle + half};
         for (int i = 0; i < 3; ++i)
           CHECK(
@@ -342,8 +350,7 @@ TEST_CASE(
         if (node.kind[k] == PackedTree::Kind::node) self(self, node.child[k], box);
         if (node.kind[k] == PackedTree::Kind::piece) add(node.child[k]);
         if (node.kind[k] == PackedTree::Kind::triangles) {
-          const PackedTree::Triangles& leaf =
-              tree.triangles[static_cast<std::size_t>(node.child[k])];
+          const PackedTree::Triangles& leaf = tree.triangles[node.child[k]];
           for (int l = 0; l < leaf.n; ++l) add(leaf.piece[l]);
         }
       }

@@ -176,7 +176,9 @@ TEST_CASE("no query allocates") {
       signed_distance(A, X_WA, B, X_WB, &cache);
       closer_than(0.01, A, X_WA, B, X_WB, &cache);
       distance_lower_bound(0.1, A, X_WA, B, X_WB, &cache);
-      bounding_ball(A), bounding_box(A, X_WA), farthest_from(A, X_WB.p);
+      bounding_ball(A);
+      bounding_box(A, X_WA);
+      farthest_from(A, X_WB.p);
       CHECK(allocations == before);
     }
   });
@@ -259,10 +261,12 @@ TEST_CASE("triangles without an area are segments and points") {
     for (int i = 0; i < 60; ++i) {
       const double half = i % 3 ? random.uniform(0.1, 0.5) : 0, r = random.uniform(0.01, 0.1);
       Shape flat{ShapeType::triangle}, segment{ShapeType::capsule};
-      flat.vertex[i % 3] = {0, 0, -half}, flat.vertex[(i + 1) % 3] = {0, 0, half};
+      flat.vertex[i % 3] = {0, 0, -half};
+      flat.vertex[(i + 1) % 3] = {0, 0, half};
       flat.vertex[(i + 2) % 3] = {0, 0, (i % 4 - 1) * half};
       if (i % 4 == 3) flat.vertex[(i + 2) % 3].z = 0;
-      flat.rounding = segment.radius = r, segment.half_length = half;
+      flat.rounding = segment.radius = r;
+      segment.half_length = half;
       const Shape B = random.shape(static_cast<ShapeType>(b));
       const SE3d X_WA = random.pose(0.5), X_WB = random.pose(i % 2 ? 0.7 : 0.1);
       const Witness w = signed_distance(flat, X_WA, B, X_WB),

@@ -59,9 +59,9 @@ Long outside(const Shape& s, const Point& p) {
     case ShapeType::box: {
       Long across = 0, most = -INFINITY;
       for (int i = 0; i < 3; ++i) {
-        const Long d =
-            std::fabs(p[static_cast<std::size_t>(i)]) - static_cast<Long>(s.half_extents[i]);
-        most = std::max(most, d), across += d > 0 ? d * d : 0;
+        const Long d = std::fabs(p[i]) - static_cast<Long>(s.half_extents[i]);
+        most = std::max(most, d);
+        across += d > 0 ? d * d : 0;
       }
       return (most > 0 ? std::sqrt(across) : most) - static_cast<Long>(s.rounding);
     }
@@ -74,7 +74,7 @@ Long outside(const Shape& s, const Point& p) {
     case ShapeType::ellipsoid: {
       Long sum = 0;
       for (int i = 0; i < 3; ++i) {
-        const Long x = p[static_cast<std::size_t>(i)] / static_cast<Long>(s.half_extents[i]);
+        const Long x = p[i] / static_cast<Long>(s.half_extents[i]);
         sum += x * x;
       }
       return (std::sqrt(sum) - 1) *
@@ -87,7 +87,7 @@ Long outside(const Shape& s, const Point& p) {
              static_cast<Long>(s.rounding);
     default: {
       Long most = -INFINITY, nearest = INFINITY;
-      const auto at = [&](int i) { return exact(s.mesh->vertices[static_cast<std::size_t>(i)]); };
+      const auto at = [&](int i) { return exact(s.mesh->vertices[i]); };
       for (const auto& f : s.mesh->faces) {
         const Point n = cross(at(f[1]) - at(f[0]), at(f[2]) - at(f[0]));
         most = std::max(most, dot(n, p - at(f[0])) / norm(n));
@@ -108,8 +108,7 @@ struct Expected {
 Expected first_root(const Shape& s, const Ray& ray, Long reach) {
   const auto f = [&](Long t) {
     Point p = exact(ray.origin);
-    for (int i = 0; i < 3; ++i)
-      p[static_cast<std::size_t>(i)] += t * static_cast<Long>(ray.direction[i]);
+    for (int i = 0; i < 3; ++i) p[i] += t * static_cast<Long>(ray.direction[i]);
     return outside(s, p);
   };
   Long low = 0, high = reach;
@@ -170,9 +169,13 @@ TEST_CASE("first hits are those of extended precision") {
         const int k = static_cast<int>(random.engine() % 3);
         const Vec3d d = ray.direction;
         ray.direction = {};
-        ray.direction[k] = d[k], ray.origin = {aim.x, aim.y, aim.z}, ray.origin[k] = aim[k] - d[k];
-        if (i % 8 == 1)
-          ray.direction[(k + 1) % 3] = d[(k + 1) % 3], ray.origin[(k + 1) % 3] -= d[(k + 1) % 3];
+        ray.direction[k] = d[k];
+        ray.origin = {aim.x, aim.y, aim.z};
+        ray.origin[k] = aim[k] - d[k];
+        if (i % 8 == 1) {
+          ray.direction[(k + 1) % 3] = d[(k + 1) % 3];
+          ray.origin[(k + 1) % 3] -= d[(k + 1) % 3];
+        }
       }
       const double length = norm(ray.direction);
       const Expected e = first_root(
@@ -351,7 +354,10 @@ TEST_CASE("small shapes far away") {
     CAPTURE(std::string(shape_type_names[type]));
     for (int i = 0; i < 40; ++i) {
       Shape s = random.shape(static_cast<ShapeType>(type));
-      s.radius *= 1e-3, s.half_length *= 1e-3, s.half_extents *= 1e-3, s.rounding *= 1e-3;
+      s.radius *= 1e-3;
+      s.half_length *= 1e-3;
+      s.half_extents *= 1e-3;
+      s.rounding *= 1e-3;
       for (Vec3d& v : s.vertex) v *= 1e-3;
       if (s.mesh) {
         std::vector<Vec3d> points = s.mesh->vertices;

@@ -42,9 +42,10 @@ void append(Triangles& to, const Triangles& more, const Vec3d& shift, bool insid
 Triangles shells(int kind) {
   Triangles mesh = ball_triangles(0.4, 4);
   if (kind == 1) append(mesh, box_triangles({0.3, 0.1, 0.2}, 3), {0.35, 0.05, 0}, false);
-  if (kind == 2)
-    append(mesh, box_triangles({0.2, 0.2, 0.2}, 2), {}, true),
-        append(mesh, ball_triangles(0.1, 3), {}, false);
+  if (kind == 2) {
+    append(mesh, box_triangles({0.2, 0.2, 0.2}, 2), {}, true);
+    append(mesh, ball_triangles(0.1, 3), {}, false);
+  }
   return mesh;
 }
 

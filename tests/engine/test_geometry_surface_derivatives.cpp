@@ -90,7 +90,8 @@ std::vector<Found> contacts_of(const Placed& x) {
         const bool is_own = norm(x.X_WT.R * T.surface->corners(T.triangle).normal() - n) < 1e-10;
         f.normal = is_own ? nearest_own : nearest_of_neighbor;
         const WayOut out = way_out(x.shape, x.X_WS, T.shape, x.X_WT, n);
-        p_T = out.touch.p_WB, p_S = out.touch.p_WA + out.witness.distance * n,
+        p_T = out.touch.p_WB;
+        p_S = out.touch.p_WA + out.witness.distance * n;
         along = -out.touch.normal;
       }
       // A shape that lies flat on a face touches somewhere, in the plane of the face.
@@ -164,7 +165,8 @@ bool check(const Found& at, const ManifoldDerivatives& d, Change&& change, Rate&
       error = std::max(error, std::fabs(got[k] - expected[k]));
     if (error >= least) continue;
     // Rounding of coordinates, and of polished queries.
-    least = error, allowed = 1e-7 * largest + 3e-14 / step;
+    least = error;
+    allowed = 1e-7 * largest + 3e-14 / step;
     if (least < allowed) break;
   }
   if (std::isinf(least)) return false;

@@ -91,7 +91,8 @@ TriangleMesh rough_ground(RandomShapes& random, double rough) {
   for (int i = 0; i + 1 < n; ++i)
     for (int j = 0; j + 1 < n; ++j) {
       const int v = n * i + j;
-      faces.push_back({v, v + n, v + n + 1}), faces.push_back({v, v + n + 1, v + 1});
+      faces.push_back({v, v + n, v + n + 1});
+      faces.push_back({v, v + n + 1, v + 1});
     }
   return {vertices, faces, false};
 }

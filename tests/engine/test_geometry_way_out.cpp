@@ -25,7 +25,8 @@ std::pair<Vec3d, Vec3d> surface_point(RandomShapes& random, const Core& core) {
   const int some = random.uniform(0, 1) < 0.5 ? 2 : patch.n_corners;
   for (int i = 0; i < some; ++i) {
     const double weight = random.uniform(0.01, 1);
-    p += weight * patch.corner[i], sum += weight;
+    p += weight * patch.corner[i];
+    sum += weight;
   }
   p *= 1 / sum;
   // A point of a line need not be the farthest one.
@@ -58,7 +59,8 @@ TEST_CASE("the support function grows at least as fast as the ball inside and th
           Vec3d t0, t1;
           tangents(n, t0, t1);
           const Form G = growth_form(core, p, n, t0, t1);
-          with_ball += R > 0, with_growth += G.xx + G.yy > 0;
+          with_ball += R > 0;
+          with_growth += G.xx + G.yy > 0;
           for (int k = 0; k < 100; ++k) {
             // Close to n, or anywhere.
             const double spread = k % 2 ? 1 : std::pow(10, random.uniform(-3, 0));
@@ -86,14 +88,17 @@ TEST_CASE("a way out that is proved has none beside it that is shorter") {
         const Shape A = random.shape(a), B = random.shape(b);
         visit(A, [&](const auto& core_A) {
           visit(B, [&](const auto& core_B) {
-            if constexpr (requires { core_A.support(Vec3d()), core_B.support(Vec3d()); }) {
+            if constexpr (requires {
+                            core_A.support(Vec3d());
+                            core_B.support(Vec3d());
+                          }) {
               // Rotate B so that two points of the surfaces face each other, and translate it until
               // they overlap by a depth.
               const auto [p_A, n_A] = surface_point(random, core_A);
               const auto [p_B, n_B] = surface_point(random, core_B);
               const Vec3d axis = unit_or(cross(n_B, -n_A), perpendicular(n_B));
               ::robosim::Motion<double> turn, spin;
-              turn.angular = std::atan2(norm(cross(n_B, n_A)), -dot(n_A, n_B)) * axis,
+              turn.angular = std::atan2(norm(cross(n_B, n_A)), -dot(n_A, n_B)) * axis;
               spin.angular = random.uniform(-3, 3) * n_A;
               SE3d X_AB;
               X_AB.R = exp_motion(spin).R * exp_motion(turn).R;
@@ -116,7 +121,9 @@ TEST_CASE("a way out that is proved has none beside it that is shorter") {
               CAPTURE(depth);
               CAPTURE(depth - least);
               REQUIRE(!(is_shortest && is_less));
-              proved += is_shortest, refused += !is_shortest, shorter += is_less;
+              proved += is_shortest;
+              refused += !is_shortest;
+              shorter += is_less;
             }
           });
         });

@@ -55,7 +55,8 @@ TEST_CASE("each column is the derivative by its entry of the twists") {
       const WitnessFactors f = witness_factors(w, A, X_WA, B, X_WB);
       turning += f.finite && is_zero(f.P);
       WitnessJacobian J, of_factors;
-      witness_jacobian(w, A, X_WA, B, X_WB, J), witness_jacobian(f, X_WA, X_WB, of_factors);
+      witness_jacobian(w, A, X_WA, B, X_WB, J);
+      witness_jacobian(f, X_WA, X_WB, of_factors);
       CHECK(J.one_sided == d.one_sided);
       CHECK(of_factors.one_sided == d.one_sided);
       const double size = largest(d);

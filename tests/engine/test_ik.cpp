@@ -25,7 +25,10 @@ Model chain(testing::Random& random, const std::vector<std::string>& kinds) {
     spec.child = child;
     spec.X_PJ = random.pose();
     spec.axis = random.vec3();
-    if (kinds[i] != "continuous") spec.lower = {-1.5}, spec.upper = {1.5};
+    if (kinds[i] != "continuous") {
+      spec.lower = {-1.5};
+      spec.upper = {1.5};
+    }
     builder.add_joint(spec);
   }
   return builder.build({});
@@ -97,8 +100,12 @@ TEST_CASE("the residual's Jacobian is its derivative") {
       const double h = 1e-6, saved = q[j];
       std::vector<double> plus(6), minus(6);
       IkResidual other(model, goal, columns);
-      q[j] = saved + h, other.evaluate(q.data()), std::copy_n(other.value(), 6, plus.begin());
-      q[j] = saved - h, other.evaluate(q.data()), std::copy_n(other.value(), 6, minus.begin());
+      q[j] = saved + h;
+      other.evaluate(q.data());
+      std::copy_n(other.value(), 6, plus.begin());
+      q[j] = saved - h;
+      other.evaluate(q.data());
+      std::copy_n(other.value(), 6, minus.begin());
       q[j] = saved;
       // Central differences: error of about 1e-10 times second derivatives of order 10, plus
       // rounding / h.

@@ -32,10 +32,13 @@ Model chain(testing::Random& random, const std::vector<std::string>& kinds) {
     spec.X_PJ = random.pose();
     spec.axis = random.vec3();
     if (kinds[i] == "helical") spec.pitch = 0.1;
-    if (kinds[i] == "planar")
-      spec.lower = {-1.5, -1.5, -1.5}, spec.upper = {1.5, 1.5, 1.5};
-    else if (kinds[i] != "continuous")
-      spec.lower = {-1.5}, spec.upper = {1.5};
+    if (kinds[i] == "planar") {
+      spec.lower = {-1.5, -1.5, -1.5};
+      spec.upper = {1.5, 1.5, 1.5};
+    } else if (kinds[i] != "continuous") {
+      spec.lower = {-1.5};
+      spec.upper = {1.5};
+    }
     builder.add_joint(spec);
   }
   return builder.build({});
@@ -107,12 +110,11 @@ TEST_CASE(
     for (int i = 0; i < n; i += 17) {
       std::vector<double> two(starts.begin(), starts.begin() + model.n_q);
       two.insert(two.end(), starts.begin() + i * model.n_q, starts.begin() + (i + 1) * model.n_q);
-      const SE3d both[2] = {poses[0], poses[static_cast<std::size_t>(i)]};
+      const SE3d both[2] = {poses[0], poses[i]};
       const IkBatchResult alone =
           inverse_kinematics_many(model, goal, 2, both, two.data(), false, options);
       for (int j = 0; j < model.n_q; ++j)
-        CHECK(alone.q[static_cast<std::size_t>(model.n_q + j)] ==
-              found.q[static_cast<std::size_t>(i * model.n_q + j)]);
+        CHECK(alone.q[model.n_q + j] == found.q[i * model.n_q + j]);
     }
   }
 }
@@ -129,7 +131,10 @@ TEST_CASE("errors of boxes are those that one at a time tells") {
     Data<double> data(model);
     IkGoal goal;
     goal.frame = static_cast<int>(model.frames.size()) - 1;
-    for (int i = 0; i < 6; ++i) goal.lower[i] = -box[i], goal.upper[i] = box[i];
+    for (int i = 0; i < 6; ++i) {
+      goal.lower[i] = -box[i];
+      goal.upper[i] = box[i];
+    }
     IkBatchOptions options;
     options.ik = all_columns(model);
     options.attempts = 1;  // so that many poses are not solved
@@ -175,10 +180,14 @@ TEST_CASE("no configuration's pose is beyond the bound, and what is clearly beyo
           q[j] = random.uniform(0, 1) < 0.5 ? model.limits.q_lower[j] : model.limits.q_upper[j];
       const SE3d X = end_pose(model, data, q) * goal.X_FE;
       CHECK_FALSE(reach(X).is_beyond);
-      if (norm(X.p) > farthest) farthest = norm(X.p), far = X;
+      if (norm(X.p) > farthest) {
+        farthest = norm(X.p);
+        far = X;
+      }
     }
     far.p = 10.0 * far.p;
-    ++asked, proven += reach(far).is_beyond;
+    ++asked;
+    proven += reach(far).is_beyond;
   }
   CHECK(proven == asked);
 }

@@ -35,8 +35,10 @@ TEST_CASE("springs have the force of their energy, and all else takes energy awa
   over_battery([](const Model& model, Random&, const Numbers& q, const Numbers& v, const Numbers&) {
     const Numbers tau = forces(model, q, v), rest = forces(model, q, Numbers(v.size()));
     double power = 0, scale = 1;
-    for (std::size_t k = 0; k < v.size(); ++k)
-      power += tau[k] * v[k], scale += std::abs(tau[k] * v[k]);
+    for (std::size_t k = 0; k < v.size(); ++k) {
+      power += tau[k] * v[k];
+      scale += std::abs(tau[k] * v[k]);
+    }
     const Duals moved = moving(model, q, v);
     check_close(power, -spring_energy(model, moved.data()).derivative - dissipation(model, v),
                 scale);
@@ -54,7 +56,8 @@ TEST_CASE(
   const Numbers zero{0};
   Random random(4);
   Model model = random_tree("one", random, {"revolute"}, 1, true, false).build({});
-  model.damping = zero, model.stiffness = zero;
+  model.damping = zero;
+  model.stiffness = zero;
   for (const double width : {1e-3, 0.01, 0.5}) {
     model.friction_width = {width};
     const double f = model.friction[0];
@@ -134,8 +137,10 @@ TEST_CASE(
     Data<double> data(model);
     forward_dynamics(model, data, q.data(), v.data(), total.data(), a.data());
     double power = -dissipation(model, v), scale = 1;
-    for (std::size_t k = 0; k < v.size(); ++k)
-      power += tau[k] * v[k], scale = std::max(scale, std::abs(total[k] * v[k]));
+    for (std::size_t k = 0; k < v.size(); ++k) {
+      power += tau[k] * v[k];
+      scale = std::max(scale, std::abs(total[k] * v[k]));
+    }
     Data<Dual> dual(model);
     const Duals q_dual = moving(model, q, v), v_dual = with_rate(v, a);
     forward_kinematics(model, dual, q_dual.data());
@@ -173,15 +178,18 @@ TEST_CASE("operations: joint forces act in inverse and forward dynamics and in t
     check_close(back, a, 1e-10);  // the condition of M amplifies rounding, here and below
     run(operations::RneaDerivatives{}, q, v, a, {dq.data(), dv.data(), dx.data()});
     const Derivatives inverse = differentiate(model, q, v, a, n, values(operations::Rnea{}));
-    check_close(dq, inverse.dq), check_close(dv, inverse.dv), check_close(dx, inverse.da);
+    check_close(dq, inverse.dq);
+    check_close(dv, inverse.dv);
+    check_close(dx, inverse.da);
     run(operations::ForwardDynamicsDerivatives{}, q, v, tau,
         {acceleration.data(), dq.data(), dv.data(), dx.data()});
     mirror(model, Pattern::upper, dx.data());
     const Derivatives forward =
         differentiate(model, q, v, tau, n, values(operations::ForwardDynamics{}));
     check_close(acceleration, a, 1e-10);
-    check_close(dq, forward.dq, 1e-10), check_close(dv, forward.dv, 1e-10),
-        check_close(dx, forward.da, 1e-10);
+    check_close(dq, forward.dq, 1e-10);
+    check_close(dv, forward.dv, 1e-10);
+    check_close(dx, forward.da, 1e-10);
   });
 }
 
@@ -233,9 +241,13 @@ TEST_CASE("a rotor counts by the square of its gear ratio") {
   ModelBuilder builder = random_tree("geared", random, {"revolute"}, 0, true, false);
   builder.add_link("arm", random.inertia());
   JointSpec joint;
-  joint.name = message("j"), joint.kind = message("revolute"), joint.parent = message("l0"),
+  joint.name = message("j");
+  joint.kind = message("revolute");
+  joint.parent = message("l0");
   joint.child = message("arm");
-  joint.armature = 0.25, joint.rotor_inertia = 1e-4, joint.gear_ratio = -100;
+  joint.armature = 0.25;
+  joint.rotor_inertia = 1e-4;
+  joint.gear_ratio = -100;
   builder.add_joint(joint);
   CHECK(builder.build({}).armature[0] == doctest::Approx(1.25).epsilon(1e-15));
 }

@@ -43,8 +43,8 @@ TEST_CASE("no more is kept than may be, the newest") {
   for (int i = 0; i < 5; ++i) all.push_back(memory.take(5000));
   for (double* x : all) memory.give_back(x);
   CHECK(memory.idle_bytes() == 8 * 5008 * 3);
-  for (int i = 4; i >= 2; --i) CHECK(memory.take(5000) == all[static_cast<std::size_t>(i)]);
-  for (int i = 2; i < 5; ++i) memory.give_back(all[static_cast<std::size_t>(i)]);
+  for (int i = 4; i >= 2; --i) CHECK(memory.take(5000) == all[i]);
+  for (int i = 2; i < 5; ++i) memory.give_back(all[i]);
   memory.give_back(memory.take(50000));  // larger than the total that may be kept
   CHECK(memory.idle_bytes() == 8 * 5008 * 3);
 }

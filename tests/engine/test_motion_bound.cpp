@@ -12,8 +12,6 @@ using namespace robosim::testing;
 
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // A tree with two colliders on every link.
 Model with_colliders(Random& random, const std::vector<std::string>& kinds, int n, bool chain) {
   ModelBuilder builder = random_tree("tree", random, kinds, n, chain, false);
@@ -32,7 +30,7 @@ std::vector<std::pair<int, int>> all_pairs(const Model& model) {
   const int n = static_cast<int>(model.colliders.size());
   for (int a = 0; a < n; ++a)
     for (int b = a + 1; b < n; ++b)
-      if (model.colliders[at(a)].body != model.colliders[at(b)].body) pairs.emplace_back(a, b);
+      if (model.colliders[a].body != model.colliders[b].body) pairs.emplace_back(a, b);
   return pairs;
 }
 
@@ -84,12 +82,12 @@ TEST_CASE("no point moves farther than the bounds say") {
       line.position(t0 + half + s * half, q.data());
       moved.place(q.data());
       for (int i = 0; i < static_cast<int>(scene.single_pairs().size()); ++i) {
-        const CollisionScene::Pair& pair = scene.single_pairs()[at(i)];
+        const CollisionScene::Pair& pair = scene.single_pairs()[i];
         const MotionBound<double>::Relative motion = bound.of_pair(i);
         const SceneObject &A = scene.object(pair.a), &B = scene.object(pair.b);
-        const auto X = [&](const SceneQuery& at_q, int body) { return at_q.data().X_WB[at(body)]; };
+        const auto X = [&](const SceneQuery& at_q, int body) { return at_q.data().X_WB[body]; };
         int a = A.body, b = B.body;
-        while (a != b) (a > b ? a : b) = model.joints[at(a > b ? a : b)].parent;
+        while (a != b) (a > b ? a : b) = model.joints[a > b ? a : b].parent;
         const int top = a;  // the last body above both
         // Largest displacement of any point of an object, relative to this body.
         const auto farthest = [&](const SceneObject& object) {
@@ -125,7 +123,8 @@ TEST_CASE("a small rotation is bounded within a few per cent") {
   JointSpec joint;
   joint.name = "j";
   joint.kind = "continuous";
-  joint.parent = "base", joint.child = "arm";
+  joint.parent = "base";
+  joint.child = "arm";
   joint.axis = {0, 0, 1};
   builder.add_joint(joint);
   builder.add_collider("arm", Shape::sphere(0.01), SE3d(Mat3d::identity(), {1, 0, 0}), "tip");

@@ -34,10 +34,13 @@ TEST_CASE("nearest is what a scan finds, at every size") {
         for (int j = 0; j <= i; ++j) {
           double sum = 0;
           for (std::size_t k = 0; k < q.size(); ++k) {
-            const double d = all[static_cast<std::size_t>(j)][k] - q[k];
+            const double d = all[j][k] - q[k];
             sum += d * d;
           }
-          if (sum < least) least = sum, best = j;
+          if (sum < least) {
+            least = sum;
+            best = j;
+          }
         }
         double squared;
         REQUIRE(points.nearest(q.data(), &squared) == best);
@@ -96,7 +99,8 @@ TEST_CASE("the random numbers are xoshiro256++ and uniform") {
     const double u = rng.uniform();
     REQUIRE(u >= 0);
     REQUIRE(u < 1);
-    sum += u, squares += u * u;
+    sum += u;
+    squares += u * u;
     seen.insert(rng.below(7));
   }
   // Five standard deviations of the mean of n uniform numbers.

@@ -39,8 +39,11 @@ struct ResultsOf {
     const auto room = [&](std::vector<S>& x, int width) {
       x.resize(static_cast<std::size_t>(rows * width));
     };
-    room(mass, bodies), room(com, 3 * bodies), room(inertia, 6 * bodies),
-        room(placement, 6 * bodies), room(armature, model.n_v);
+    room(mass, bodies);
+    room(com, 3 * bodies);
+    room(inertia, 6 * bodies);
+    room(placement, 6 * bodies);
+    room(armature, model.n_v);
   }
   ParameterOutputs<S> outputs() {
     return {mass.data(), com.data(), inertia.data(), placement.data(), armature.data()};
@@ -69,10 +72,14 @@ Joint appended_floating_joint(Model& model, int parent, const SE3d& X_PJ) {
   joint.type = JointType::floating;
   joint.parent = parent;
   joint.X_PJ = X_PJ;
-  joint.q_index = model.n_q, joint.n_q = 7, joint.v_index = model.n_v, joint.n_v = 6;
+  joint.q_index = model.n_q;
+  joint.n_q = 7;
+  joint.v_index = model.n_v;
+  joint.n_v = 6;
   joint.prepare();
-  model.n_q += 7, model.n_v += 6;
-  model.armature.resize(static_cast<std::size_t>(model.n_v));
+  model.n_q += 7;
+  model.n_v += 6;
+  model.armature.resize(model.n_v);
   return joint;
 }
 
@@ -83,7 +90,8 @@ Model with_free_placement(Model model, int i) {
     if (joint.parent >= i) ++joint.parent;
   for (Frame& frame : model.frames)
     if (frame.body >= i) ++frame.body;
-  model.joints[i].parent = i, model.joints[i].X_PJ = SE3d();
+  model.joints[i].parent = i;
+  model.joints[i].X_PJ = SE3d();
   model.joints[i].prepare();
   model.joints.insert(model.joints.begin() + i, before);
   model.inertias.insert(model.inertias.begin() + i, Inertia());
@@ -105,7 +113,8 @@ Numbers appended_rate(const Model& extended, const Numbers& q, const Numbers& v,
                       int k, const Applied& wrenches) {
   Numbers q_all = q, v_all = v, a_all = a;
   q_all.insert(q_all.end(), {0, 0, 0, 0, 0, 0, 1});
-  v_all.resize(static_cast<std::size_t>(extended.n_v)), a_all.resize(v_all.size());
+  v_all.resize(extended.n_v);
+  a_all.resize(v_all.size());
   Numbers unit(v_all.size());
   unit[v.size() + k] = 1;
   Data<Dual> dual(extended);
@@ -326,7 +335,10 @@ TEST_CASE(
     const Numbers bars[] = {random.numbers(n), random.numbers(n)};
     const auto pack = [](const Numbers(&x)[2]) {
       std::vector<L> out(x[0].size());
-      for (std::size_t k = 0; k < out.size(); ++k) out[k].set(0, x[0][k]), out[k].set(1, x[1][k]);
+      for (std::size_t k = 0; k < out.size(); ++k) {
+        out[k].set(0, x[0][k]);
+        out[k].set(1, x[1][k]);
+      }
       return out;
     };
     // All results of this file, in sequence.
@@ -338,7 +350,11 @@ TEST_CASE(
         out.insert(out.end(), x.begin(), x.end());
       };
       const auto append_results = [&](const ResultsOf<S>& r) {
-        append(r.mass), append(r.com), append(r.inertia), append(r.placement), append(r.armature);
+        append(r.mass);
+        append(r.com);
+        append(r.inertia);
+        append(r.placement);
+        append(r.armature);
       };
       inertial_regressor(model, data, q_.data(), v_.data(), a_.data(), out.data());
       regressor_transpose_times(model, data, q_.data(), v_.data(), a_.data(), bar.data(),

@@ -44,7 +44,7 @@ struct Batch {
         v_target_bar(rows(steps, n_v)) {
     Random random(5);
     for (int r = 0; r < count; ++r) {
-      double *q_0 = &q[at(r * (steps + 1) * n_q)], *v_0 = &v[at(r * (steps + 1) * n_v)];
+      double *q_0 = &q[r * (steps + 1) * n_q], *v_0 = &v[r * (steps + 1) * n_v];
       const double rest[n_q] = {0,    0,    0.101, 0, 0, 0, 1, random.uniform(-0.1, 0.1),
                                 0.05, 0.37, 0,     0, 0, 1};
       std::copy_n(rest, n_q, q_0);
@@ -76,7 +76,8 @@ struct Batch {
     const int there =
         rollouts(all, count, kept, {q.data(), v.data()}, controls, reports.data(), go_on);
     CHECK(told == (there < steps ? there : told));
-    looks = 0, told = 0;
+    looks = 0;
+    told = 0;
     const int back = rollouts_vjp(
         all, count, kept, {q.data(), v.data()}, controls, {q_bar.data(), v_bar.data()},
         gradients.data(), {tau_bar.data(), q_target_bar.data(), v_target_bar.data()}, go_on);
@@ -100,26 +101,26 @@ TEST_CASE(
                              of_v = std::ptrdiff_t{r} * (steps + 1) * n_v;
         Numbers q(at((steps + 1) * n_q)), v(at((steps + 1) * n_v)), tau(at(steps * n_v)),
             q_target(at(steps * n_q)), v_target(at(steps * n_v));
-        std::copy_n(&batch.q[at(of_q)], n_q, q.data()),
-            std::copy_n(&batch.v[at(of_v)], n_v, v.data());
+        std::copy_n(&batch.q[of_q], n_q, q.data());
+        std::copy_n(&batch.v[of_v], n_v, v.data());
         ControlView controls;
         controls.tau = batch.tau.data() + (is_shared ? 0 : std::ptrdiff_t{r} * steps * n_v);
         RolloutReport report;
         alone.rollout({steps, 1}, 0, steps, {q.data(), v.data()}, controls, report);
         CHECK(std::equal(q.begin(), q.end(), batch.q.begin() + of_q));
         CHECK(std::equal(v.begin(), v.end(), batch.v.begin() + of_v));
-        CHECK(report.status == batch.reports[at(r)].status);
-        CHECK(report.contacts == batch.reports[at(r)].contacts);
-        CHECK(report.residual == batch.reports[at(r)].residual);
+        CHECK(report.status == batch.reports[r].status);
+        CHECK(report.contacts == batch.reports[r].contacts);
+        CHECK(report.residual == batch.reports[r].residual);
 
         StepGradient g;
         g.set_zero(*batch.w.world);
-        const double *q_bar = &batch.q_bar[at(of_v)], *v_bar = &batch.v_bar[at(of_v)];
-        g.q.assign(q_bar + steps * n_v, q_bar + (steps + 1) * n_v),
-            g.v.assign(v_bar + steps * n_v, v_bar + (steps + 1) * n_v);
+        const double *q_bar = &batch.q_bar[of_v], *v_bar = &batch.v_bar[of_v];
+        g.q.assign(q_bar + steps * n_v, q_bar + (steps + 1) * n_v);
+        g.v.assign(v_bar + steps * n_v, v_bar + (steps + 1) * n_v);
         alone.rollout_vjp({steps, 1}, 0, steps, {q.data(), v.data()}, controls, {q_bar, v_bar}, g,
                           {tau.data(), q_target.data(), v_target.data()});
-        const StepGradient& of_batch = batch.gradients[at(r)];
+        const StepGradient& of_batch = batch.gradients[r];
         CHECK(g.q == of_batch.q);
         CHECK(g.v == of_batch.v);
         CHECK(g.parameters.numbers() == of_batch.parameters.numbers());
@@ -140,8 +141,8 @@ TEST_CASE(
       v_start(batch.v.begin(), batch.v.begin() + n_v), q_there(batch.q);
   const auto loss = [&](const Numbers& v, const Numbers& tau) {
     Numbers qs(batch.q.size()), vs(batch.v.size());
-    std::copy(q_start.begin(), q_start.end(), qs.begin()),
-        std::copy(v.begin(), v.end(), vs.begin());
+    std::copy(q_start.begin(), q_start.end(), qs.begin());
+    std::copy(v.begin(), v.end(), vs.begin());
     ControlView controls;
     controls.tau = tau.data();
     RolloutReport report;
@@ -149,10 +150,9 @@ TEST_CASE(
     double sum = 0;
     for (int i = 0; i <= batch.steps; ++i) {
       double moved[n_v];
-      difference(batch.w.model, &q_there[at(i * n_q)], &qs[at(i * n_q)], moved);
+      difference(batch.w.model, &q_there[i * n_q], &qs[i * n_q], moved);
       for (int k = 0; k < n_v; ++k)
-        sum += batch.q_bar[at(i * n_v + k)] * moved[k] +
-               batch.v_bar[at(i * n_v + k)] * vs[at(i * n_v + k)];
+        sum += batch.q_bar[i * n_v + k] * moved[k] + batch.v_bar[i * n_v + k] * vs[i * n_v + k];
     }
     return sum;
   };
@@ -190,17 +190,21 @@ TEST_CASE("a rollout's gradient is the same to the bit whichever states are kept
       Simulator simulator(*batch.w.world, StepOptions(), substeps);
       Numbers q(at(kept.rows() * n_q)), v(at(kept.rows() * n_v)), none(v.size(), 0.0),
           tau(batch.tau.size()), q_target(at(steps * n_q)), v_target(at(steps * n_v));
-      std::copy_n(batch.q.data(), n_q, q.data()), std::copy_n(batch.v.data(), n_v, v.data());
+      std::copy_n(batch.q.data(), n_q, q.data());
+      std::copy_n(batch.v.data(), n_v, v.data());
       RolloutReport report;
       simulator.rollout(kept, 0, steps, {q.data(), v.data()}, controls, report);
       StepGradient g;
       g.set_zero(*batch.w.world);
-      g.q.assign(batch.q_bar.begin(), batch.q_bar.begin() + n_v),
-          g.v.assign(batch.v_bar.begin(), batch.v_bar.begin() + n_v);
+      g.q.assign(batch.q_bar.begin(), batch.q_bar.begin() + n_v);
+      g.v.assign(batch.v_bar.begin(), batch.v_bar.begin() + n_v);
       simulator.rollout_vjp(kept, 0, kept.rows() - 1, {q.data(), v.data()}, controls,
                             {none.data(), none.data()}, g,
                             {tau.data(), q_target.data(), v_target.data()});
-      if (interval == 1) expected = g, expected_tau = tau;
+      if (interval == 1) {
+        expected = g;
+        expected_tau = tau;
+      }
       CHECK(g.q == expected.q);
       CHECK(g.v == expected.v);
       CHECK(g.parameters.numbers() == expected.parameters.numbers());
@@ -255,13 +259,13 @@ TEST_CASE(
     Numbers expected_parameters(steps * block_of_parameters);
     std::array<OneSided, steps> of_each{};
     for (int i = 0; i < steps; ++i) {
-      JacobianBlocks blocks = expected[at(i)].resize(m);
-      blocks.parameters = &expected_parameters[at(i) * block_of_parameters],
+      JacobianBlocks blocks = expected[i].resize(m);
+      blocks.parameters = &expected_parameters[at(i) * block_of_parameters];
       blocks.selection = &selection;
       const ControlView control = row(controls, ControlLayout::of(m), i);
       RolloutReport report;
-      alone.take({&batch.q[at(i * n_q)], &batch.v[at(i * n_v)]}, control, report);
-      of_each[at(i)] = alone.jacobians(control, blocks);
+      alone.take({&batch.q[i * n_q], &batch.v[i * n_v]}, control, report);
+      of_each[i] = alone.jacobians(control, blocks);
     }
     for (const auto& [interval, threads] : {std::pair(1, 1), std::pair(1, 3), std::pair(7, 2)}) {
       const KeptStates kept{steps, interval};
@@ -281,16 +285,17 @@ TEST_CASE(
           by_parameters(steps * block_of_parameters);
       std::array<OneSided, steps> one_sided{};
       JacobianBlocks out;
-      out.q = by_q.data(), out.tau = by_tau.data(), out.parameters = by_parameters.data(),
+      out.q = by_q.data();
+      out.tau = by_tau.data();
+      out.parameters = by_parameters.data();
       out.selection = &selection;
       CHECK(rollouts_jacobians(all, 1, kept, {q.data(), v.data()}, {controls, true}, out,
                                one_sided.data(), [](int) { return true; }) == steps);
       CHECK(one_sided == of_each);
       CHECK(by_parameters == expected_parameters);
       for (int i = 0; i < steps; ++i) {
-        CHECK(std::equal(expected[at(i)].q.begin(), expected[at(i)].q.end(), &by_q[at(i) * block]));
-        CHECK(std::equal(expected[at(i)].tau.begin(), expected[at(i)].tau.end(),
-                         &by_tau[at(i) * block]));
+        CHECK(std::equal(expected[i].q.begin(), expected[i].q.end(), &by_q[at(i) * block]));
+        CHECK(std::equal(expected[i].tau.begin(), expected[i].tau.end(), &by_tau[at(i) * block]));
       }
     }
   }

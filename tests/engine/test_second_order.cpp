@@ -124,8 +124,10 @@ Numbers bracket(const Model& model, const Numbers& x, const Numbers& y) {
         return Motion<double>() + J::template column<double>(joint, k);
       };
       Motion<double> X, Y;
-      for (int k = 0; k < J::n_v; ++k)
-        X += x[joint.v_index + k] * full(k), Y += y[joint.v_index + k] * full(k);
+      for (int k = 0; k < J::n_v; ++k) {
+        X += x[joint.v_index + k] * full(k);
+        Y += y[joint.v_index + k] * full(k);
+      }
       const Motion<double> product = cross(X, Y);
       for (int k = 0; k < J::n_v; ++k) {
         const Motion<double> column = full(k);
@@ -194,7 +196,10 @@ void check_lanes() {
     const Direction directions[] = {Direction(random, model.n_v), Direction(random, model.n_v)};
     const auto pack = [](const Numbers& a, const Numbers& b) {
       std::vector<L> out(a.size());
-      for (std::size_t k = 0; k < a.size(); ++k) out[k].set(0, a[k]), out[k].set(1, b[k]);
+      for (std::size_t k = 0; k < a.size(); ++k) {
+        out[k].set(0, a[k]);
+        out[k].set(1, b[k]);
+      }
       return out;
     };
     Data<DualOf<L>> data(model);

@@ -24,7 +24,11 @@ SE3d shifted(double x, double y, double z) { return {Mat3d::identity(), {x, y, z
 
 FrameClosure point(int a, const SE3d& X_AF, int b, const SE3d& X_BG) {
   FrameClosure c;
-  c.name = "closure", c.a = a, c.b = b, c.X_AF = X_AF, c.X_BG = X_BG;
+  c.name = "closure";
+  c.a = a;
+  c.b = b;
+  c.X_AF = X_AF;
+  c.X_BG = X_BG;
   return c;
 }
 
@@ -65,9 +69,12 @@ ModelBuilder rods(const Numbers& lengths) {
     builder.add_link(message("rod", i),
                      {1, {length / 2, 0, 0}, Mat3d::diagonal(0.001, moment, moment)});
     JointSpec joint;
-    joint.name = message("hinge", i), joint.kind = "revolute",
-    joint.parent = i ? message("rod", i - 1) : "base", joint.child = message("rod", i);
-    joint.X_PJ = shifted(before, 0, i ? 0 : 3), joint.axis = {0, -1, 0};  // up from x
+    joint.name = message("hinge", i);
+    joint.kind = "revolute";
+    joint.parent = i ? message("rod", i - 1) : "base";
+    joint.child = message("rod", i);
+    joint.X_PJ = shifted(before, 0, i ? 0 : 3);
+    joint.axis = {0, -1, 0};  // up from x
     builder.add_joint(joint);
     before = length;
   }
@@ -93,14 +100,19 @@ TEST_CASE("a free body held at a point of the world goes as one on a hinge there
     builder.add_link("base", Inertia());
     builder.add_link("rod", inertia);
     JointSpec joint;
-    joint.name = "free", joint.kind = "floating", joint.parent = "base", joint.child = "rod";
+    joint.name = "free";
+    joint.kind = "floating";
+    joint.parent = "base";
+    joint.child = "rod";
     builder.add_joint(joint);
     Loop held(builder.build({}), {{point(0, shifted(0, 0, 3), 1, SE3d())}, {}}, options);
     const double angle = 0.7, rate = -1.3;
-    hinged.q = {angle}, hinged.v = {rate};
+    hinged.q = {angle};
+    hinged.v = {rate};
     held.q = {0, 0, 3, 0, -std::sin(angle / 2), 0, std::cos(angle / 2)};
     held.v = {0, 0, 0, 0, -rate, 0};
-    hinged.step({0.2}), held.step({0, 0, 0, 0, -0.2, 0});
+    hinged.step({0.2});
+    held.step({0, 0, 0, 0, -0.2, 0});
     // A free body's velocity is expressed in its axes at the end of the step. An angular velocity
     // along y is the same in both axes.
     CHECK(largest_difference({0, -hinged.v[0], 0}, {held.v[3], held.v[4], held.v[5]}) < 1e-12);
@@ -121,14 +133,23 @@ TEST_CASE("two free bodies welded go as one") {
   // Reference: both boxes on one link.
   ModelBuilder builder("one", false);
   builder.add_link("base", Inertia());
-  builder.add_link("first", inertia), builder.add_link("second", inertia);
+  builder.add_link("first", inertia);
+  builder.add_link("second", inertia);
   JointSpec free, fixed;
-  free.name = "free", free.kind = "floating", free.parent = "base", free.child = "first";
-  fixed.name = "fixed", fixed.parent = "first", fixed.child = "second", fixed.X_PJ = X;
-  builder.add_joint(free), builder.add_joint(fixed);
+  free.name = "free";
+  free.kind = "floating";
+  free.parent = "base";
+  free.child = "first";
+  fixed.name = "fixed";
+  fixed.parent = "first";
+  fixed.child = "second";
+  fixed.X_PJ = X;
+  builder.add_joint(free);
+  builder.add_joint(fixed);
   Loop one(builder.build({}), {});
 
-  one.q = {0, 0, 5, 0, 0, 0, 1}, one.v = {0.3, -0.1, 0.2, 0, 0, 0};
+  one.q = {0, 0, 5, 0, 0, 0, 1};
+  one.v = {0.3, -0.1, 0.2, 0, 0, 0};
   const Quaternion<double> turn = rotation_to_quaternion(X.R);
   welded.q = {0,     0,     5,         0,          0,          0,          1,
               X.p.x, X.p.y, 5 + X.p.z, turn.vec.x, turn.vec.y, turn.vec.z, turn.w};
@@ -137,7 +158,8 @@ TEST_CASE("two free bodies welded go as one") {
   const Numbers tau{1, -2, 3, 0.5, -0.4, 0.3};
   Numbers both(tau);
   both.resize(12);
-  one.step(tau), welded.step(both);
+  one.step(tau);
+  welded.step(both);
   CHECK(largest_difference(one.v, {welded.v.begin(), welded.v.begin() + 6}) < 1e-13);
   CHECK(welded.report.rows == 6);
   // They stay together while rotating.
@@ -156,8 +178,12 @@ TEST_CASE("joints that follow by a closure go as those that mimic") {
     ModelBuilder builder = random_tree("tree", random, {"revolute", "prismatic"}, 3, true, true);
     builder.add_link("last", random.inertia());
     JointSpec joint;
-    joint.name = "follower", joint.kind = "revolute", joint.parent = "l3", joint.child = "last",
-    joint.X_PJ = random.pose(), joint.axis = random.vec3();
+    joint.name = "follower";
+    joint.kind = "revolute";
+    joint.parent = "l3";
+    joint.child = "last";
+    joint.X_PJ = random.pose();
+    joint.axis = random.vec3();
     if (mimics) joint.mimic = MimicSpec{"j1", ratio, offset};
     builder.add_joint(joint);
     return builder.build({});
@@ -168,11 +194,16 @@ TEST_CASE("joints that follow by a closure go as those that mimic") {
   REQUIRE(free.joints[2].name == "j1");
   Loop follows(std::move(free), {{}, {{"law", first, last, {offset, ratio, 0, 0, 0}}}});
   Random random(4);
-  mimics.q = random.configuration(mimics.w.model), mimics.v = random.numbers(mimics.w.model.n_v);
-  follows.q = mimics.q, follows.v = mimics.v;
-  follows.q.push_back(ratio * mimics.q[at(mimics.w.model.joints[2].q_index)] + offset);
-  follows.v.push_back(ratio * mimics.v[at(first)]);
-  for (int i = 0; i < 100; ++i) mimics.step(), follows.step();
+  mimics.q = random.configuration(mimics.w.model);
+  mimics.v = random.numbers(mimics.w.model.n_v);
+  follows.q = mimics.q;
+  follows.v = mimics.v;
+  follows.q.push_back(ratio * mimics.q[mimics.w.model.joints[2].q_index] + offset);
+  follows.v.push_back(ratio * mimics.v[first]);
+  for (int i = 0; i < 100; ++i) {
+    mimics.step();
+    follows.step();
+  }
   CHECK(largest_difference(mimics.v, {follows.v.begin(), follows.v.end() - 1}) < 1e-10);
   CHECK(largest_difference(mimics.q, {follows.q.begin(), follows.q.end() - 1}) < 1e-10);
   CHECK(follows.report.rows == mimics.report.rows + 1);
@@ -304,7 +335,9 @@ TEST_CASE(
     "points go") {
   StepIsland island;
   StepIsland::Block block;
-  block.a = 0, block.b = 1, block.turns = false;
+  block.a = 0;
+  block.b = 1;
+  block.turns = false;
   CHECK_THROWS_AS(RowAssembly::add_block<ClosureOfFrames>(island, block, block.width()),
                   std::logic_error);
   RowAssembly::add_block<Contact>(island, block, block.width());

@@ -22,13 +22,20 @@ Model lift(double mass, const std::vector<FreeBody>& free) {
   builder.add_link("base", Inertia());
   builder.add_link("platform", box_inertia(mass, {0.3, 0.3, half_height}));
   JointSpec slide;
-  slide.name = "slide", slide.kind = "prismatic", slide.parent = "base", slide.child = "platform";
-  slide.X_PJ.p = {0, 0, high - half_height}, slide.lower = {0}, slide.upper = {2};
+  slide.name = "slide";
+  slide.kind = "prismatic";
+  slide.parent = "base";
+  slide.child = "platform";
+  slide.X_PJ.p = {0, 0, high - half_height};
+  slide.lower = {0};
+  slide.upper = {2};
   builder.add_joint(slide);
   builder.add_collider("platform", Shape::box({0.3, 0.3, half_height}), SE3d(), "plate");
   for (std::size_t i = 0; i < free.size(); ++i) {
     JointSpec joint;
-    joint.name = message("free", i), joint.kind = "floating", joint.parent = "base",
+    joint.name = message("free", i);
+    joint.kind = "floating";
+    joint.parent = "base";
     joint.child = message("body", i);
     builder.add_link(joint.child, free[i].inertia);
     builder.add_joint(joint);
@@ -62,21 +69,22 @@ Run run(const StepWorld& w, const StepOptions& options, Numbers q, int steps, co
   control.tau = tau.data();
   std::vector<Numbers> qs{std::move(q)}, vs{Numbers(n, 0.0)};
   for (int i = 0; i < steps; ++i) {
-    qs.push_back(qs.back()), vs.push_back(vs.back());
-    REQUIRE(stepper
-                .step({qs[at(i)].data(), vs[at(i)].data()}, control,
-                      {qs.back().data(), vs.back().data()})
-                .status == StepStatus::solved);
+    qs.push_back(qs.back());
+    vs.push_back(vs.back());
+    REQUIRE(
+        stepper.step({qs[i].data(), vs[i].data()}, control, {qs.back().data(), vs.back().data()})
+            .status == StepStatus::solved);
   }
   Run out;
-  out.by_force.assign(at(steps), 0.0);
-  out.first.q = q_bar, out.first.v.assign(n, 0.0);
+  out.by_force.assign(steps, 0.0);
+  out.first.q = q_bar;
+  out.first.v.assign(n, 0.0);
   for (int i = steps; i-- > 0;) {
-    Numbers q_next(qs[at(i)].size()), v_next(n), q_to = out.first.q, v_to = out.first.v;
-    stepper.step({qs[at(i)].data(), vs[at(i)].data()}, control, {q_next.data(), v_next.data()});
-    stepper.vjp({qs[at(i)].data(), vs[at(i)].data()}, control, {q_to.data(), v_to.data()},
-                out.first);
-    out.by_force[at(i)] = out.first.tau[0], out.one_sided |= out.first.one_sided;
+    Numbers q_next(qs[i].size()), v_next(n), q_to = out.first.q, v_to = out.first.v;
+    stepper.step({qs[i].data(), vs[i].data()}, control, {q_next.data(), v_next.data()});
+    stepper.vjp({qs[i].data(), vs[i].data()}, control, {q_to.data(), v_to.data()}, out.first);
+    out.by_force[i] = out.first.tau[0];
+    out.one_sided |= out.first.one_sided;
   }
   return out;
 }
@@ -84,7 +92,7 @@ Run run(const StepWorld& w, const StepOptions& options, Numbers q, int steps, co
 // Gradient of minus the height of free body `i`, a loss that is less if the body is higher.
 Numbers lower(const StepWorld& w, int i, double sign = -1) {
   Numbers bar(at(w.model.n_v), 0.0);
-  bar[at(1 + 6 * i + 2)] = sign;
+  bar[1 + 6 * i + 2] = sign;
   return bar;
 }
 
@@ -119,9 +127,8 @@ TEST_CASE(
       options.complementarity_aware = ComplementarityAwareId("none");
       const Run flies = run(alone, options, {1}, steps, {-1}, force);
       for (int i = 0; i < steps; ++i) {
-        CHECK(together.by_force[at(i)] ==
-              doctest::Approx(-dt * dt / all * (steps - i)).epsilon(1e-12));
-        CHECK(together.by_force[at(i)] == doctest::Approx(flies.by_force[at(i)]).epsilon(1e-12));
+        CHECK(together.by_force[i] == doctest::Approx(-dt * dt / all * (steps - i)).epsilon(1e-12));
+        CHECK(together.by_force[i] == doctest::Approx(flies.by_force[i]).epsilon(1e-12));
       }
       // A loss that pulls the body down, where it cannot move, has the plain gradient.
       const Run pressed = gradient(ComplementarityAwareId("together"), 1, force);
@@ -142,9 +149,13 @@ TEST_CASE(
   const FreeBody plate = free_box(platform_mass, {0.3, 0.3, half_height});
   const auto add = [&](const char* name, const FreeBody& body, double z) {
     JointSpec slide;
-    slide.name = message(name, "_slides"), slide.kind = "prismatic", slide.parent = "base",
+    slide.name = message(name, "_slides");
+    slide.kind = "prismatic";
+    slide.parent = "base";
     slide.child = name;
-    slide.X_PJ.p = {0, 0, z}, slide.lower = {0}, slide.upper = {2};
+    slide.X_PJ.p = {0, 0, z};
+    slide.lower = {0};
+    slide.upper = {2};
     builder.add_link(name, body.inertia);
     builder.add_joint(slide);
     builder.add_collider(name, body.shape, SE3d(), "shape");
@@ -171,7 +182,8 @@ TEST_CASE(
 TEST_CASE("what flies above a platform keeps its own gradient, which is the larger one") {
   const StepWorld w(lift(platform_mass, {ball}), {0.5});
   StepOptions options;
-  options.dt = dt, options.complementarity_aware = ComplementarityAwareId("together");
+  options.dt = dt;
+  options.complementarity_aware = ComplementarityAwareId("together");
   const Run found = run(w, options, ball_on_platform(5e-4), 1, lower(w, 0), 0);
   CHECK(found.one_sided == OneSided::no);
   CHECK(found.by_force[0] == 0);
@@ -180,7 +192,8 @@ TEST_CASE("what flies above a platform keeps its own gradient, which is the larg
 
 TEST_CASE("a tower of boxes is lifted as one body, whatever shares the load") {
   StepOptions options;
-  options.dt = dt, options.complementarity_aware = ComplementarityAwareId("together");
+  options.dt = dt;
+  options.complementarity_aware = ComplementarityAwareId("together");
   const FreeBody box = free_box(0.4, {0.1, 0.15, 0.1});
   const StepWorld w(lift(platform_mass, {box, box}), {0.5});
   Numbers q{0};
@@ -192,7 +205,7 @@ TEST_CASE("a tower of boxes is lifted as one body, whatever shares the load") {
   // Four points share the load at each of the two contacts: rounding of their impulses, over all
   // steps.
   for (int i = 0; i < steps; ++i)
-    CHECK(top.by_force[at(i)] == doctest::Approx(-dt * dt / all * (steps - i)).epsilon(1e-11));
+    CHECK(top.by_force[i] == doctest::Approx(-dt * dt / all * (steps - i)).epsilon(1e-11));
 }
 
 TEST_CASE("where nothing rests on what moves both rules are one, to the bit") {

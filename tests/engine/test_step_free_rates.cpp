@@ -26,7 +26,7 @@ TEST_CASE(
       for (int c = 0; c < n; ++c) {
         const auto from = static_cast<std::size_t>(i * n + c),
                    to = static_cast<std::size_t>(i * stride + c);
-        expected[to] = scale * dq[from],
+        expected[to] = scale * dq[from];
         expected[to + static_cast<std::size_t>(n)] = scale * dv[from];
       }
     Data<double> fresh(model);
@@ -46,10 +46,9 @@ TEST_CASE("velocities on to the next state are those times dt, and themselves") 
     Numbers both(static_cast<std::size_t>(2 * rows * count + 1), 7.0), expected(both);
     for (int r = 0; r < rows; ++r)
       for (int c = 0; c < count; ++c) {
-        const double x = u[static_cast<std::size_t>(r * stride + c)];
-        expected[static_cast<std::size_t>(r * count + c)] = 0.01 * x,
-                                                      expected[static_cast<std::size_t>(
-                                                          (rows + r) * count + c)] = x;
+        const double x = u[r * stride + c];
+        expected[r * count + c] = 0.01 * x;
+        expected[(rows + r) * count + c] = x;
       }
     columns().advance(u.data(), stride, rows, count, 0.01, both.data(), both.data() + rows * count);
     CHECK(both == expected);
@@ -68,10 +67,8 @@ TEST_CASE(
       for (int r = 0; r < 2 * n; ++r)
         for (int c = 0; c < count; ++c) {
           double sum = 0;
-          for (int i = 0; i < n; ++i)
-            sum += by_u[static_cast<std::size_t>(r * n + i)] *
-                   u[static_cast<std::size_t>(i * stride + c)];
-          expected[static_cast<std::size_t>(r * count + c)] = sum;
+          for (int i = 0; i < n; ++i) sum += by_u[r * n + i] * u[i * stride + c];
+          expected[r * count + c] = sum;
         }
       columns().advance_turning(by_u.data(), n, u.data(), stride, count, both.data(),
                                 both.data() + n * count);

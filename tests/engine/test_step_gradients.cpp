@@ -40,10 +40,12 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
   SUBCASE("of convex problems") { solver = SolverId("convex"); }
   SUBCASE("of sweeps") { solver = SolverId("pgs"); }
   SUBCASE("of solved rows, by time of impact") {
-    solver = SolverId("lcp"), bounce = BounceId("time_of_impact");
+    solver = SolverId("lcp");
+    bounce = BounceId("time_of_impact");
   }
   SUBCASE("of sweeps, by time of impact") {
-    solver = SolverId("pgs"), bounce = BounceId("time_of_impact");
+    solver = SolverId("pgs");
+    bounce = BounceId("time_of_impact");
   }
   Counts counts;
   const int trials = repeats(3, 8);
@@ -52,12 +54,13 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
     Model model = robot(random, true);
     std::vector<Motor> drives(at(model.n_v));
     for (int i = 1; i < model.n_bodies(); ++i) {
-      const Joint& joint = model.joints[at(i)];
+      const Joint& joint = model.joints[i];
       if (joint.n_q != 1) continue;
       if (i % 2)
-        drives[at(joint.v_index)] = {random.uniform(5, 50), random.uniform(0.1, 5),
-                                     i % 4 == 1 ? random.uniform(0.1, 3) : INFINITY};
-      model.limits.q_lower[at(joint.q_index)] = -1, model.limits.q_upper[at(joint.q_index)] = 1;
+        drives[joint.v_index] = {random.uniform(5, 50), random.uniform(0.1, 5),
+                                 i % 4 == 1 ? random.uniform(0.1, 3) : INFINITY};
+      model.limits.q_lower[joint.q_index] = -1;
+      model.limits.q_upper[joint.q_index] = 1;
     }
     const bool gives = seed % 4 == 3;
     const PairMaterial material{random.uniform(0.1, 1), gives ? 0.0 : seed % 2 ? 0.1 : 0.5,
@@ -66,8 +69,12 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
     const StepWorld w(std::move(model), material, true, drives);
     const Model& m = w.model;
     StepOptions options;
-    options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05;
-    options.solver = solver, options.solver_options.sweeps = 8, options.bounce = bounce;
+    options.dt = 0.01;
+    options.margin = 0.02;
+    options.limit_margin = 0.05;
+    options.solver = solver;
+    options.solver_options.sweeps = 8;
+    options.bounce = bounce;
     options.integrator = IntegratorId::all()[seed % IntegratorId::size];
     for (int trial = 0; trial < trials; ++trial) {
       Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5),
@@ -88,13 +95,19 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
 
 TEST_CASE("gradients of closed loops are those of differences, in every argument") {
   StepOptions options;
-  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05,
+  options.dt = 0.01;
+  options.margin = 0.02;
+  options.limit_margin = 0.05;
   options.solver_options.sweeps = 8;
   SUBCASE("of solved rows") { options.solver = SolverId("lcp"); }
   SUBCASE("of convex problems, by time of impact") {
-    options.solver = SolverId("convex"), options.bounce = BounceId("time_of_impact");
+    options.solver = SolverId("convex");
+    options.bounce = BounceId("time_of_impact");
   }
-  SUBCASE("of sweeps") { options.solver = SolverId("pgs"), options.bounce = BounceId("step"); }
+  SUBCASE("of sweeps") {
+    options.solver = SolverId("pgs");
+    options.bounce = BounceId("step");
+  }
   const PairMaterial material{0.6, 0.3, 0.02, 0};
   Counts counts;
   for (unsigned seed = 0; seed < random_worlds / 4; ++seed) {
@@ -111,12 +124,15 @@ TEST_CASE("gradients of closed loops are those of differences, in every argument
     Closures closures;
     const auto hold = [&](int a, int b, bool is_weld) {
       FrameClosure c;
-      c.name = message("closure", closures.frames.size()), c.a = a, c.b = b, c.is_weld = is_weld;
+      c.name = message("closure", closures.frames.size());
+      c.a = a;
+      c.b = b;
+      c.is_weld = is_weld;
       c.X_AF = random.pose();
       const double twist[] = {random.uniform(-0.01, 0.01), random.uniform(-0.01, 0.01),
                               random.uniform(-0.01, 0.01), 0.03,
                               random.uniform(-0.05, 0.05), -0.01};
-      c.X_BG = moved_along(data.X_WB[at(b)].inverse() * data.X_WB[at(a)] * c.X_AF, twist);
+      c.X_BG = moved_along(data.X_WB[b].inverse() * data.X_WB[a] * c.X_AF, twist);
       closures.frames.push_back(c);
     };
     const int last = model.n_bodies() - 1;
@@ -126,7 +142,7 @@ TEST_CASE("gradients of closed loops are those of differences, in every argument
     std::vector<const Joint*> single;
     for (const Joint& joint : model.joints)
       if (joint.n_q == 1) single.push_back(&joint);
-    const auto position = [&](int i) { return p.q[at(single[at(i)]->q_index)]; };
+    const auto position = [&](int i) { return p.q[single[i]->q_index]; };
     JointEquality law{"law", single[0]->v_index, single[1]->v_index, {0, 0.7, -0.2, 0.1, 0.05}};
     law.coefficients[0] = position(1) - law.at(position(0)).value + 0.02;
     closures.joints = {law, {"held", -1, single[2]->v_index, {position(2) - 0.03, 0, 0, 0, 0}}};
@@ -143,7 +159,9 @@ TEST_CASE("gradients of closed loops are those of differences, in every argument
 
 TEST_CASE("gradients of joints that follow others are those of differences") {
   StepOptions options;
-  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05,
+  options.dt = 0.01;
+  options.margin = 0.02;
+  options.limit_margin = 0.05;
   options.solver_options.sweeps = 8;
   SUBCASE("of solved rows") { options.solver = SolverId("lcp"); }
   SUBCASE("of sweeps") { options.solver = SolverId("pgs"); }
@@ -160,15 +178,19 @@ TEST_CASE("gradients of joints that follow others are those of differences") {
                         {"c", "l0", "prismatic", "ja", 0.3},
                         {"d", "b", "revolute", "", 0}};
     ModelBuilder builder("followers", true);
-    builder.add_link("l0", random.inertia()),
-        builder.add_collider("l0", Shape::box({0.1, 0.15, 0.1}), random.pose(), "c");
+    builder.add_link("l0", random.inertia());
+    builder.add_collider("l0", Shape::box({0.1, 0.15, 0.1}), random.pose(), "c");
     for (const Row& row : rows) {
       builder.add_link(row.name, random.inertia());
       JointSpec joint;
-      joint.name = message("j", row.name), joint.kind = row.kind, joint.parent = row.parent,
+      joint.name = message("j", row.name);
+      joint.kind = row.kind;
+      joint.parent = row.parent;
       joint.child = row.name;
-      joint.X_PJ = random.pose(), joint.axis = random.vec3();
-      joint.damping = random.uniform(0, 1), joint.friction = random.uniform(0, 0.5),
+      joint.X_PJ = random.pose();
+      joint.axis = random.vec3();
+      joint.damping = random.uniform(0, 1);
+      joint.friction = random.uniform(0, 0.5);
       joint.armature = 0.05;
       if (*row.source) joint.mimic = MimicSpec{row.source, row.ratio, 0.1};
       builder.add_joint(joint);
@@ -178,7 +200,7 @@ TEST_CASE("gradients of joints that follow others are those of differences") {
     const int driven = 6;  // behind the floating base
     REQUIRE(model.joints[2].v_index == driven);
     std::vector<Motor> motors(at(model.n_v));
-    motors[at(driven)] = {20, 1};
+    motors[driven] = {20, 1};
     const StepWorld w(std::move(model), {0.5, 0.3}, true, motors);
     const Model& m = w.model;
     for (int trial = 0; trial < 6; ++trial) {
@@ -224,7 +246,9 @@ TEST_CASE(
       const PairMaterial material{0.5, 0.1};
       const StepWorld w(std::move(model), material);
       StepOptions options;
-      options.dt = 0.005, options.erp = scenario.erp, options.solver = solver;
+      options.dt = 0.005;
+      options.erp = scenario.erp;
+      options.solver = solver;
       // The small box is on the other one, rotated and off center, so that no corner touches an
       // edge. Half of the pairs are slightly separated or overlapping.
       const double turn = random.uniform(0.2, 0.6), off = seed % 2 ? 1e-4 : 0;

@@ -34,16 +34,17 @@ TEST_CASE(
       const Numbers x[] = {random.numbers(m.n_v), random.numbers(m.n_v)};
       Numbers columns(at(m.n_v * stride), 0.0), solved[2] = {x[0], x[1]}, transposed = x[1];
       for (int r = 0; r < m.n_v; ++r)
-        for (int c = 0; c < 2; ++c) columns[at(r * stride + c)] = x[c][at(r)];
+        for (int c = 0; c < 2; ++c) columns[r * stride + c] = x[c][r];
       for (Numbers& each : solved) integrator->solve(step, each.data());
       integrator->solve_columns(step, columns.data(), stride);
       integrator->solve_transposed(step, transposed.data());
       double one = 0, other = 0, size = 0;
       for (int r = 0; r < m.n_v; ++r) {
         for (int c = 0; c < 2; ++c)
-          CHECK(columns[at(r * stride + c)] == doctest::Approx(solved[c][at(r)]).epsilon(1e-12));
-        one += x[0][at(r)] * solved[1][at(r)], other += x[1][at(r)] * solved[0][at(r)];
-        size += std::abs(x[0][at(r)] * solved[1][at(r)]);
+          CHECK(columns[r * stride + c] == doctest::Approx(solved[c][r]).epsilon(1e-12));
+        one += x[0][r] * solved[1][r];
+        other += x[1][r] * solved[0][r];
+        size += std::abs(x[0][r] * solved[1][r]);
       }
       CHECK(std::abs(one - other) <= 1e-12 * size);
       CHECK(transposed == solved[1]);

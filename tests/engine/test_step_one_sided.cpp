@@ -47,7 +47,10 @@ TEST_CASE(
   builder.add_link("base", Inertia());
   builder.add_link("table", box_inertia(5, {0.4, 0.3, 0.05}));
   JointSpec joint;
-  joint.name = "free", joint.kind = "floating", joint.parent = "base", joint.child = "table";
+  joint.name = "free";
+  joint.kind = "floating";
+  joint.parent = "base";
+  joint.child = "table";
   builder.add_joint(joint);
   for (const double x : {-0.4, 0.4})
     for (const double y : {-0.3, 0.3})
@@ -126,7 +129,10 @@ TEST_CASE("a contact along which nothing moves is in no Jacobian, and nothing of
   const FreeBody ball = free_ball(1, 0.1);
   builder.add_link("ball", ball.inertia);
   JointSpec joint;
-  joint.name = "spin", joint.kind = "continuous", joint.parent = "base", joint.child = "ball",
+  joint.name = "spin";
+  joint.kind = "continuous";
+  joint.parent = "base";
+  joint.child = "ball";
   joint.axis = {0, 0, 1};
   joint.X_PJ.p = {0, 0, 0.0999};
   builder.add_joint(joint);

@@ -14,8 +14,6 @@ namespace {
 
 constexpr double g = 9.80665;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 Numbers rest(double z) { return {0, 0, z, 0, 0, 0, 1}; }
 
 struct Run {
@@ -63,16 +61,17 @@ TEST_CASE("a box at rest stays at rest, carried by its weight") {
   const StepWorld w(free_bodies({free_box(2, {0.2, 0.3, 0.1})}), {0.5});
   for (const SolverId solver : SolverId::all()) {
     StepOptions options;
-    options.solver = solver, options.solver_options.sweeps = 200;
+    options.solver = solver;
+    options.solver_options.sweeps = 200;
     Run run(w, options, rest(0.1), Numbers(6, 0.0));
     run.steps(1000);
     CHECK(run.last.contacts == 4);
     for (const double x : run.v) CHECK(std::abs(x) < 1e-12);
-    for (int k = 0; k < 7; ++k) CHECK(std::abs(run.q[at(k)] - rest(0.1)[at(k)]) < 1e-12);
+    for (int k = 0; k < 7; ++k) CHECK(std::abs(run.q[k] - rest(0.1)[k]) < 1e-12);
     double sum = 0;
     const StepIsland& island = run.stepper.islands()[0];
     for (int i = 0; i < island.problem.size(); ++i)
-      if (is_of<Contact>(island.rows[at(i)], Contact::normal)) sum += island.solution.f[at(i)];
+      if (is_of<Contact>(island.rows[i], Contact::normal)) sum += island.solution.f[i];
     CHECK(sum == doctest::Approx(2 * g * options.dt).epsilon(1e-12));
   }
 }
@@ -91,7 +90,7 @@ TEST_CASE("a block on an incline slides and sticks as Coulomb says") {
     const double a = std::max(0.0, g * (std::sin(angle) - mu * std::cos(angle)));
     CHECK(std::abs(run.v[0] - a * 0.5) < 1e-11);
     CHECK(std::abs(run.q[0] - a * 0.5 * 1e-3 * 501 / 2) < 1e-11);  // v_k = a k dt, summed
-    for (int k = 1; k < 6; ++k) CHECK(std::abs(run.v[at(k)]) < 1e-11);
+    for (int k = 1; k < 6; ++k) CHECK(std::abs(run.v[k]) < 1e-11);
   }
 }
 
@@ -111,7 +110,7 @@ TEST_CASE("a disc of friction is the same in every direction") {
       const double a = std::max(0.0, g * (std::sin(angle) - mu * std::cos(angle)));
       CHECK(std::abs(run.v[0] - a * 0.5 * std::cos(heading)) < 1e-11);
       CHECK(std::abs(run.v[1] - a * 0.5 * std::sin(heading)) < 1e-11);
-      for (int k = 2; k < 6; ++k) CHECK(std::abs(run.v[at(k)]) < 1e-11);
+      for (int k = 2; k < 6; ++k) CHECK(std::abs(run.v[k]) < 1e-11);
       // The square's corners are sqrt(2) away: along a diagonal it sticks where Coulomb's law
       // slips.
       if (heading != 0.6 || angle > 0.5) continue;
@@ -137,7 +136,8 @@ TEST_CASE("a ball bounces with its restitution") {
   for (const double e : {0.0, 0.5, 1.0}) {
     const StepWorld w(free_bodies({free_ball(1, 0.1)}), {0.5, e});
     StepOptions options;
-    options.erp = 0, options.bounce = BounceId("step");
+    options.erp = 0;
+    options.bounce = BounceId("step");
     Run run(w, options, rest(0.1), {0, 0, -2, 0, 0, 0});
     run.steps(1);
     CHECK(std::abs(run.v[2] - 2 * e) < 1e-13);
@@ -197,10 +197,16 @@ TEST_CASE("motors, springs, dampers and limits of a single joint are those of th
   builder.add_link("base", Inertia());
   builder.add_link("mass", box_inertia(2, {0.1, 0.1, 0.1}));
   JointSpec joint;
-  joint.name = "slide", joint.kind = "prismatic", joint.parent = "base", joint.child = "mass";
+  joint.name = "slide";
+  joint.kind = "prismatic";
+  joint.parent = "base";
+  joint.child = "mass";
   joint.axis = {1, 0, 0};
-  joint.lower = {-1}, joint.upper = {1};
-  joint.damping = 3, joint.stiffness = 40, joint.spring_reference = 0.1;
+  joint.lower = {-1};
+  joint.upper = {1};
+  joint.damping = 3;
+  joint.stiffness = 40;
+  joint.spring_reference = 0.1;
   builder.add_joint(joint);
   const double m = 2, d = 3, k = 40, kp = 500, kd = 20, dt = 1e-3;
   const double target = 0.3, speed = 0.5, q = 0.2, v = -0.7, tau = 4;
@@ -248,8 +254,8 @@ TEST_CASE("motors of joints with several positions brake and drive by speed") {
                          dt * kd * speed / (moment + dt * kd),        0};
   // In the axes at the start.
   const Vec3d v_W = quaternion_rotation<double>(&run.q[3]) * Vec3d(run.v[0], run.v[1], run.v[2]);
-  for (int k = 0; k < 3; ++k) CHECK(std::abs(v_W[k] - expected[at(k)]) < 1e-14);
-  for (int k = 3; k < 6; ++k) CHECK(std::abs(run.v[at(k)] - expected[at(k)]) < 1e-14);
+  for (int k = 0; k < 3; ++k) CHECK(std::abs(v_W[k] - expected[k]) < 1e-14);
+  for (int k = 3; k < 6; ++k) CHECK(std::abs(run.v[k] - expected[k]) < 1e-14);
 }
 
 TEST_CASE("dry friction of a joint holds it exactly") {
@@ -257,7 +263,10 @@ TEST_CASE("dry friction of a joint holds it exactly") {
   builder.add_link("base", Inertia());
   builder.add_link("mass", box_inertia(2, {0.1, 0.1, 0.1}));
   JointSpec joint;
-  joint.name = "slide", joint.kind = "prismatic", joint.parent = "base", joint.child = "mass",
+  joint.name = "slide";
+  joint.kind = "prismatic";
+  joint.parent = "base";
+  joint.child = "mass";
   joint.axis = {1, 0, 0};
   joint.friction = 3;
   builder.add_joint(joint);
@@ -275,12 +284,14 @@ TEST_CASE("bodies that do not touch do not feel each other, and step apart as is
   const Numbers tilted{0.1, 0.2, 0.18, 0.1, 0.3, 0.2, std::sqrt(1 - 0.14)},
       v{0.5, -1, -1, 2, 1, 0.3};
   Numbers both = tilted, v_both = v;
-  both.insert(both.end(), tilted.begin(), tilted.end()), both[7] += 5;
+  both.insert(both.end(), tilted.begin(), tilted.end());
+  both[7] += 5;
   v_both.insert(v_both.end(), v.begin(), v.end());
   Run alone(one, StepOptions(), tilted, v), together(two, StepOptions(), both, v_both);
   int contacts = 0;
   for (int i = 0; i < 300; ++i) {
-    alone.steps(1), together.steps(1);
+    alone.steps(1);
+    together.steps(1);
     contacts += alone.last.contacts;
     CHECK(together.last.islands == 2 * alone.last.islands);
     // Bitwise equal: the first body has the same position as the single one.
@@ -288,7 +299,7 @@ TEST_CASE("bodies that do not touch do not feel each other, and step apart as is
   }
   CHECK(contacts > 100);
   // At a distance of 5 m, rounding grows where the body tumbles.
-  for (int k = 0; k < 6; ++k) CHECK(std::abs(together.v[at(6 + k)] - alone.v[at(k)]) < 1e-6);
+  for (int k = 0; k < 6; ++k) CHECK(std::abs(together.v[6 + k] - alone.v[k]) < 1e-6);
 }
 
 TEST_CASE("a joint that follows one of another tree ties both to one island") {
@@ -297,8 +308,11 @@ TEST_CASE("a joint that follows one of another tree ties both to one island") {
   for (const char* name : {"driven", "follower"}) {
     builder.add_link(name, box_inertia(2, {0.1, 0.1, 0.1}));
     JointSpec joint;
-    joint.name = message("lift_", name), joint.kind = "prismatic", joint.parent = "base",
-    joint.child = name, joint.axis = {0, 0, 1};
+    joint.name = message("lift_", name);
+    joint.kind = "prismatic";
+    joint.parent = "base";
+    joint.child = name;
+    joint.axis = {0, 0, 1};
     if (name == std::string("follower")) joint.mimic = MimicSpec{"lift_driven", 0.5, 0.05};
     builder.add_joint(joint);
   }
@@ -314,8 +328,8 @@ TEST_CASE("a joint that follows one of another tree ties both to one island") {
   // Both weights and the motor's 1000 (0.1 + 0.2), with half the displacement.
   const StepIsland& island = run.stepper.islands()[0];
   for (int i = 0; i < island.problem.size(); ++i)
-    if (is_of<Contact>(island.rows[at(i)], Contact::normal))
-      CHECK(0.5 * island.solution.f[at(i)] ==
+    if (is_of<Contact>(island.rows[i], Contact::normal))
+      CHECK(0.5 * island.solution.f[i] ==
             doctest::Approx(options.dt * (2 * g + 0.5 * 2 * g + 300)).epsilon(1e-12));
 }
 
@@ -335,7 +349,8 @@ TEST_CASE(
                              s * axis.x, s * axis.y, s * axis.z, c})
         state.push_back(x);
     }
-    q.push_back(state), v.push_back(random.numbers(18, 2));
+    q.push_back(state);
+    v.push_back(random.numbers(18, 2));
   }
   for (const SolverId solver : SolverId::all()) {
     StepOptions options;
@@ -383,7 +398,8 @@ TEST_CASE("what a world or a step cannot use is named") {
   StepOptions options;
   options.dt = 0;
   fails([&] { Stepper(*w.world, options); }, "dt is 0; it must be positive");
-  options = {}, options.erp = 1.5;
+  options = {};
+  options.erp = 1.5;
   fails([&] { Stepper(*w.world, options); }, "erp is 1.5; it must lie between 0 and 1");
   fails([&] { World(*w.scene, {{-1.0}}, {}); },
         "material of 'body0/shape' and 'floor': friction is -1");
@@ -445,13 +461,22 @@ TEST_CASE("in the plane friction is along the one motion that there is, whatever
     for (const SolverId solver : SolverId::all()) {
       CAPTURE(angle);
       ModelBuilder builder("flat", false);
-      builder.add_link("base", Inertia()),
-          builder.add_link("slide", box_inertia(0.1, {0.1, 0.1, 0.1})),
-          builder.add_link("ball", free_ball(1, 0.1).inertia);
+      builder.add_link("base", Inertia());
+      builder.add_link("slide", box_inertia(0.1, {0.1, 0.1, 0.1}));
+      builder.add_link("ball", free_ball(1, 0.1).inertia);
       JointSpec x, z;
-      x.name = "x", x.kind = "prismatic", x.parent = "base", x.child = "slide", x.axis = {1, 0, 0};
-      z.name = "z", z.kind = "prismatic", z.parent = "slide", z.child = "ball", z.axis = {0, 0, 1};
-      builder.add_joint(x), builder.add_joint(z);
+      x.name = "x";
+      x.kind = "prismatic";
+      x.parent = "base";
+      x.child = "slide";
+      x.axis = {1, 0, 0};
+      z.name = "z";
+      z.kind = "prismatic";
+      z.parent = "slide";
+      z.child = "ball";
+      z.axis = {0, 0, 1};
+      builder.add_joint(x);
+      builder.add_joint(z);
       builder.add_collider("ball", Shape::sphere(0.1), SE3d(), "ball");
       Model model = builder.build({});
       model.gravity = {};

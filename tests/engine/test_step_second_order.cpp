@@ -15,8 +15,6 @@ using namespace robosim::testing;
 
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // A ball and an ellipsoid that slide over the floor, the ball against the ellipsoid.
 struct Sliding {
   StepWorld w{free_bodies({free_ball(0.5, 0.15),
@@ -28,12 +26,16 @@ struct Sliding {
 
   Sliding() {
     Random random(3);
-    tau = random.numbers(12), q_bar = random.numbers(12), v_bar = random.numbers(12, 0.01);
+    tau = random.numbers(12);
+    q_bar = random.numbers(12);
+    v_bar = random.numbers(12, 0.01);
   }
   StepGradient direction(Random& random, double dt) const {
     StepGradient d;
     d.set_zero(*w.world);
-    d.q = random.numbers(12), d.v = random.numbers(12, 1 / dt), d.tau = random.numbers(12);
+    d.q = random.numbers(12);
+    d.v = random.numbers(12, 1 / dt);
+    d.tau = random.numbers(12);
     return d;
   }
 };
@@ -59,7 +61,10 @@ TEST_CASE(
   int substeps = 1;
   SUBCASE("of solved rows") { options.solver = SolverId("lcp"); }
   SUBCASE("of convex problems") { options.solver = SolverId("convex"); }
-  SUBCASE("of sweeps") { options.solver = SolverId("pgs"), options.solver_options.sweeps = 5; }
+  SUBCASE("of sweeps") {
+    options.solver = SolverId("pgs");
+    options.solver_options.sweeps = 5;
+  }
   SUBCASE("of several substeps") { substeps = 3; }
   const Sliding s;
   Simulator simulator(*s.w.world, options, substeps);
@@ -84,7 +89,10 @@ TEST_CASE(
                 error);
   const auto gradient_at = [&](double h) {
     Numbers v(s.v), tau(s.tau), q_next(s.q), v_next(s.v), apart(12), q_bar(12);
-    for (std::size_t k = 0; k < 12; ++k) v[k] += h * forces.v[k], tau[k] += h * forces.tau[k];
+    for (std::size_t k = 0; k < 12; ++k) {
+      v[k] += h * forces.v[k];
+      tau[k] += h * forces.tau[k];
+    }
     // The loss is a function of coordinates at the next state here, with differences of each of
     // them.
     RolloutReport report;
@@ -95,9 +103,9 @@ TEST_CASE(
     const Numbers here(q_next);
     simulator.step({s.q.data(), v.data()}, {tau.data()}, {q_next.data(), v_next.data()}, report);
     for (int k = 0; k < 12; ++k)
-      q_bar[at(k)] = ridders([&](double e) {
+      q_bar[k] = ridders([&](double e) {
         Numbers unit(12), moved(here);
-        unit[at(k)] = e;
+        unit[k] = e;
         integrate(s.w.model, q_next.data(), unit.data(), moved.data());
         difference(s.w.model, here.data(), moved.data(), apart.data());
         double sum = 0;
@@ -107,15 +115,15 @@ TEST_CASE(
     simulator.take({s.q.data(), v.data()}, {tau.data()}, report);
     simulator.vjp({tau.data()}, {q_bar.data(), s.v_bar.data()}, g);
     Numbers all(g.q);
-    all.insert(all.end(), g.v.begin(), g.v.end()),
-        all.insert(all.end(), g.tau.begin(), g.tau.end());
+    all.insert(all.end(), g.v.begin(), g.v.end());
+    all.insert(all.end(), g.tau.begin(), g.tau.end());
     all.insert(all.end(), g.parameters.numbers().begin(), g.parameters.numbers().end());
     return all;
   };
   const Numbers expected = ridders(gradient_at, 1e-5);
   Numbers got(by_b.q);
-  got.insert(got.end(), by_b.v.begin(), by_b.v.end()),
-      got.insert(got.end(), by_b.tau.begin(), by_b.tau.end());
+  got.insert(got.end(), by_b.v.begin(), by_b.v.end());
+  got.insert(got.end(), by_b.tau.begin(), by_b.tau.end());
   got.insert(got.end(), by_b.parameters.numbers().begin(), by_b.parameters.numbers().end());
   double largest = 0;
   for (const double x : expected) largest = std::max(largest, std::abs(x));

@@ -14,7 +14,8 @@ Shape gem(Random& random, int vertices, double rounding) {
   for (Vec3d& p : points) {
     do p = random.vec3();
     while (norm(p) < 0.1);
-    p *= 1 / norm(p), p = {0.15 * p.x, 0.2 * p.y, 0.12 * p.z};
+    p *= 1 / norm(p);
+    p = {0.15 * p.x, 0.2 * p.y, 0.12 * p.z};
   }
   return Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(points)), rounding);
 }
@@ -49,8 +50,9 @@ void put_on_each_other(const StepWorld& w, Point& p, Random& random) {
   SceneQuery query(*w.scene);
   const int n = static_cast<int>(w.model.colliders.size());
   for (int i = 0; i < n; ++i) {
-    p.q[at(7 * i)] = random.uniform(-0.05, 0.05), p.q[at(7 * i + 1)] = random.uniform(-0.05, 0.05);
-    double& height = p.q[at(7 * i + 2)];
+    p.q[7 * i] = random.uniform(-0.05, 0.05);
+    p.q[7 * i + 1] = random.uniform(-0.05, 0.05);
+    double& height = p.q[7 * i + 2];
     height = 5 + i;
     const auto gap = [&] {
       query.place(p.q.data());
@@ -74,7 +76,7 @@ void turn_faces_down(const StepWorld& w, Point& p, Random& random) {
     const ConvexMesh& mesh = *w.model.colliders[i].geometry.shape.mesh;
     const std::vector<Vec3d>& x = mesh.vertices;
     const auto& [a, b, c] = mesh.faces[0];
-    const Vec3d outward = cross(x[at(b)] - x[at(a)], x[at(c)] - x[at(a)]), down{0, 0, -1};
+    const Vec3d outward = cross(x[b] - x[a], x[c] - x[a]), down{0, 0, -1};
     const Vec3d axis = cross(outward, down),
                 tilt{random.uniform(-0.01, 0.01), random.uniform(-0.01, 0.01), 0};
     const double angle = std::atan2(norm(axis), dot(outward, down));
@@ -113,7 +115,9 @@ TEST_CASE(
       const std::string name = message("body", i);
       builder.add_link(name, random.inertia());
       JointSpec joint;
-      joint.name = message("free", i), joint.kind = "floating", joint.parent = "base",
+      joint.name = message("free", i);
+      joint.kind = "floating";
+      joint.parent = "base";
       joint.child = name;
       builder.add_joint(joint);
       for (int k = 0; k < 3; ++k)
@@ -125,8 +129,11 @@ TEST_CASE(
     const StepWorld w(builder.build({}), material, true, {}, ground);
     const Model& m = w.model;
     StepOptions options;
-    options.dt = 0.01, options.margin = 0.02, options.solver = solver,
-    options.solver_options.sweeps = 8, options.bounce = bounce;
+    options.dt = 0.01;
+    options.margin = 0.02;
+    options.solver = solver;
+    options.solver_options.sweeps = 8;
+    options.bounce = bounce;
     for (int trial = 0; trial < 4; ++trial) {
       Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5),
               random.configuration(m), random.numbers(m.n_v)};
@@ -173,10 +180,12 @@ TEST_CASE("gradients by the vertices of convex meshes are those of differences")
   SUBCASE("of convex problems") { solver = SolverId("convex"); }
   SUBCASE("of sweeps") { solver = SolverId("pgs"); }
   SUBCASE("of convex problems, by time of impact") {
-    solver = SolverId("convex"), bounce = BounceId("time_of_impact");
+    solver = SolverId("convex");
+    bounce = BounceId("time_of_impact");
   }
   SUBCASE("of sweeps, by time of impact") {
-    solver = SolverId("pgs"), bounce = BounceId("time_of_impact");
+    solver = SolverId("pgs");
+    bounce = BounceId("time_of_impact");
   }
   Counts counts;
   for (unsigned seed = 0; seed < random_worlds / 2; ++seed) {
@@ -191,8 +200,11 @@ TEST_CASE("gradients by the vertices of convex meshes are those of differences")
     const StepWorld w(free_bodies(bodies), material);
     const Model& m = w.model;
     StepOptions options;
-    options.dt = 0.01, options.margin = 0.02, options.solver = solver,
-    options.solver_options.sweeps = 8, options.bounce = bounce;
+    options.dt = 0.01;
+    options.margin = 0.02;
+    options.solver = solver;
+    options.solver_options.sweeps = 8;
+    options.bounce = bounce;
     for (int trial = 0; trial < 4; ++trial) {
       Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5),
               random.configuration(m), random.numbers(m.n_v)};
@@ -222,7 +234,9 @@ TEST_CASE("gradients by vertices take no memory after the first one") {
   put_on_each_other(w, p, random);
   for (const SolverId solver : SolverId::all()) {
     StepOptions options;
-    options.dt = 0.01, options.margin = 0.02, options.solver = solver,
+    options.dt = 0.01;
+    options.margin = 0.02;
+    options.solver = solver;
     options.solver_options.sweeps = 8;
     Stepper stepper(*w.world, options);
     Numbers q_next(p.q), v_next(p.v), q_rate(p.v), v_rate(p.v);
@@ -247,7 +261,9 @@ TEST_CASE("steps on rough ground take no memory after the first one, nor do thei
   const StepWorld w(free_bodies({free_box(2, {0.2, 0.15, 0.1})}), {0.5}, true, {}, ground);
   for (const SolverId solver : SolverId::all()) {
     StepOptions options;
-    options.dt = 0.01, options.margin = 0.05, options.solver = solver,
+    options.dt = 0.01;
+    options.margin = 0.05;
+    options.solver = solver;
     options.solver_options.sweeps = 8;
     Stepper stepper(*w.world, options);
     const Numbers q{0.45, 0.45, 0.13, 0, 0, 0, 1}, v(6, 0.0), bar(6, 1.0);
@@ -258,7 +274,8 @@ TEST_CASE("steps on rough ground take no memory after the first one, nor do thei
       report = stepper.step({q.data(), v.data()}, {}, {q_next.data(), v_next.data()});
       stepper.vjp({q.data(), v.data()}, {}, {bar.data(), bar.data()}, g);
     };
-    all(), all();
+    all();
+    all();
     CHECK(allocations_when_repeated(all) == 0);
     CHECK(report.manifolds >= 4);
   }
@@ -275,8 +292,11 @@ TEST_CASE(
     const Model& m = w.model;
     for (const SolverId solver : SolverId::all()) {
       StepOptions options;
-      options.dt = 0.01, options.margin = 0.5, options.solver = solver,
-      options.solver_options.sweeps = 8, options.bounce = BounceId("step");
+      options.dt = 0.01;
+      options.margin = 0.5;
+      options.solver = solver;
+      options.solver_options.sweeps = 8;
+      options.bounce = BounceId("step");
       int different = 0, of_the_ground = 0;
       for (int trial = 0; trial < 8; ++trial) {
         Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v),
@@ -296,7 +316,8 @@ TEST_CASE(
         };
         StepGradient g[2];
         StepJacobians J[2];
-        derived(true, g[0], J[0]), derived(false, g[1], J[1]);
+        derived(true, g[0], J[0]);
+        derived(false, g[1], J[1]);
         for_each_number(
             [&](double a, double b) { different += !(a == b || (std::isnan(a) && std::isnan(b))); },
             g[0], g[1]);
@@ -329,10 +350,12 @@ TEST_CASE("gradients by the vertices of pieces are those of the same shapes by t
     REQUIRE(row == (part ? 18 : 9));
     CHECK(together.world->vertices().first(1, 1) == -1);
     StepOptions options;
-    options.dt = 0.01, options.margin = 0.02;
+    options.dt = 0.01;
+    options.margin = 0.02;
     Point p{random.configuration(model), random.numbers(6), Numbers(6, 0.0),
             random.configuration(model), Numbers(6, 0.0)};
-    p.q[0] = p.q[1] = 0, p.q[2] = 0.3;
+    p.q[0] = p.q[1] = 0;
+    p.q[2] = 0.3;
     for (double gap = 1; gap > 1e-3;) {
       SceneQuery query(*alone.scene);
       query.place(p.q.data());

@@ -18,7 +18,9 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 StepOptions coarse() {
   StepOptions options;
-  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05,
+  options.dt = 0.01;
+  options.margin = 0.02;
+  options.limit_margin = 0.05;
   options.speed_limits = true;
   return options;
 }
@@ -38,12 +40,13 @@ StepWorld world_of_everything() {
   std::vector<Motor> motors(at(model.n_v));
   int n = 0;
   for (int i = 1; i < model.n_bodies(); ++i) {
-    const Joint& joint = model.joints[at(i)];
+    const Joint& joint = model.joints[i];
     if (joint.n_q != 1) continue;
-    model.limits.q_lower[at(joint.q_index)] = -0.5, model.limits.q_upper[at(joint.q_index)] = 0.5;
+    model.limits.q_lower[joint.q_index] = -0.5;
+    model.limits.q_upper[joint.q_index] = 0.5;
     // Otherwise no target of a motor has an effect.
-    if (n < 2) model.limits.velocity[at(joint.v_index)] = 0.8;
-    if (n % 3) motors[at(joint.v_index)] = {30, 2, n % 3 == 1 ? 1.0 : INFINITY};
+    if (n < 2) model.limits.velocity[joint.v_index] = 0.8;
+    if (n % 3) motors[joint.v_index] = {30, 2, n % 3 == 1 ? 1.0 : INFINITY};
     ++n;
   }
   const StepWorld hard(std::move(model), {0.6, 0.3, 0.02, 0.01}, true, motors);
@@ -64,7 +67,7 @@ struct Drive {
         v_target(random.numbers(m.n_v)) {
     q[2] = random.uniform(0, 0.6);
     // Some are beyond their limits.
-    for (int i = 7; i < m.n_q; ++i) q[at(i)] = random.uniform(-0.55, 0.55);
+    for (int i = 7; i < m.n_q; ++i) q[i] = random.uniform(-0.55, 0.55);
   }
   ControlView control() const { return {tau.data(), q_target.data(), v_target.data()}; }
 };
@@ -74,12 +77,12 @@ struct Drive {
 void check_everything_is_there(const std::vector<StepGradient>& all) {
   for (int kind = 0; kind < n_parameter_kinds; ++kind) {
     if (all[0].parameters.layout().owners(ParameterId(kind)) == 0 ||
-        parameter_kinds[at(kind)].owner == ParameterOwner::vertex)
+        parameter_kinds[kind].owner == ParameterOwner::vertex)
       continue;
-    INFO(std::string(parameter_kinds[at(kind)].name));
+    INFO(std::string(parameter_kinds[kind].name));
     CHECK(std::any_of(all.begin(), all.end(), [&](const StepGradient& g) {
       for (int i = 0; i < g.parameters.layout().owners(ParameterId(kind)); ++i)
-        for (int k = 0; k < parameter_kinds[at(kind)].width(); ++k)
+        for (int k = 0; k < parameter_kinds[kind].width(); ++k)
           if (g.parameters.of(ParameterId(kind), i)[k] != 0) return true;
       return false;
     }));
@@ -119,7 +122,8 @@ TEST_CASE(
     for (int i = 0; i < parts; ++i) {
       Numbers q_i(q.back()), v_i(v.back());
       expected.take(stepper.step({q_i.data(), v_i.data()}, control, {q_i.data(), v_i.data()}), 0);
-      q.push_back(q_i), v.push_back(v_i);
+      q.push_back(q_i);
+      v.push_back(v_i);
     }
     CHECK(q_next == q.back());
     CHECK(v_next == v.back());
@@ -134,20 +138,21 @@ TEST_CASE(
     one.set_zero(*w.world);
     const auto drives_of = [](const StepGradient& g) {
       Numbers x(g.tau);
-      x.insert(x.end(), g.q_target.begin(), g.q_target.end()),
-          x.insert(x.end(), g.v_target.begin(), g.v_target.end());
+      x.insert(x.end(), g.q_target.begin(), g.q_target.end());
+      x.insert(x.end(), g.v_target.begin(), g.v_target.end());
       return x;
     };
     Numbers parameters_sum(one.parameters.numbers().size(), 0.0),
         drives_sum(drives_of(one).size(), 0.0), of_q(q_bar), of_v(v_bar);
     OneSided one_sided = OneSided::no;
     for (int i = parts - 1; i >= 0; --i) {
-      const Numbers &q_i = q[at(i)], &v_i = v[at(i)];
+      const Numbers &q_i = q[i], &v_i = v[i];
       stepper.step({q_i.data(), v_i.data()}, control, {q_next.data(), v_next.data()});
       stepper.vjp({q_i.data(), v_i.data()}, control, {of_q.data(), of_v.data()}, one);
-      parameters_sum = plus(parameters_sum, one.parameters.numbers()),
+      parameters_sum = plus(parameters_sum, one.parameters.numbers());
       drives_sum = plus(drives_sum, drives_of(one));
-      of_q = one.q, of_v = one.v;
+      of_q = one.q;
+      of_v = one.v;
       one_sided |= one.one_sided;
     }
     parameters_sum.back() /= parts;  // dt is that of the whole step
@@ -164,12 +169,13 @@ TEST_CASE(
     JacobianBlocks blocks = J.resize(m);
     const ParameterSelection selection = all_parameters(*w.world);
     Numbers by_parameters(2 * at(m.n_v) * at(selection.size()));
-    blocks.parameters = by_parameters.data(), blocks.selection = &selection;
+    blocks.parameters = by_parameters.data();
+    blocks.selection = &selection;
     CHECK(simulator.jacobians(control, blocks) == whole.one_sided);
     for (int i = 0; i < 2 * m.n_v; i += 5) {
       CAPTURE(i);
       Numbers unit(at(m.n_v), 0.0), zero(unit);
-      unit[at(i % m.n_v)] = 1;
+      unit[i % m.n_v] = 1;
       simulator.vjp(control,
                     {i < m.n_v ? unit.data() : zero.data(), i < m.n_v ? zero.data() : unit.data()},
                     one);
@@ -197,14 +203,23 @@ TEST_CASE(
     "solved") {
   RolloutReport report;
   StepReport step;
-  step.status = StepStatus::basic, step.residual = 1e-13, step.class_changes = 2, step.pivots = 3,
-  step.contacts = 4, step.rows = 12, step.islands = 2;
+  step.status = StepStatus::basic;
+  step.residual = 1e-13;
+  step.class_changes = 2;
+  step.pivots = 3;
+  step.contacts = 4;
+  step.rows = 12;
+  step.islands = 2;
   report.take(step, 0);
   CHECK(report.first_unsolved == -1);
-  step.status = StepStatus::relaxed, step.residual = 1e-9, step.contacts = 1, step.rows = 3,
+  step.status = StepStatus::relaxed;
+  step.residual = 1e-9;
+  step.contacts = 1;
+  step.rows = 3;
   step.islands = 1;
   report.take(step, 5);
-  step.status = StepStatus::inconsistent, step.residual = 1e-10;
+  step.status = StepStatus::inconsistent;
+  step.residual = 1e-10;
   report.take(step, 7);
   step.status = StepStatus::rough;
   report.take(step, 8);

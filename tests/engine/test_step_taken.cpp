@@ -19,7 +19,9 @@ struct Pushed {
 
   explicit Pushed(unsigned seed) {
     Random random(seed);
-    v = random.numbers(12), tau = random.numbers(12), q_bar = random.numbers(12),
+    v = random.numbers(12);
+    tau = random.numbers(12);
+    q_bar = random.numbers(12);
     v_bar = random.numbers(12);
   }
   StateView state() const { return {q.data(), v.data()}; }

@@ -205,9 +205,9 @@ TEST_CASE("every chunk is computed once, and workers are unique among the calls 
           ++outside;
           return;
         }
-        auto& mine = busy[static_cast<std::size_t>(worker)];
+        auto& mine = busy[worker];
         shared += mine.exchange(true);
-        ++calls[static_cast<std::size_t>(chunk)];
+        ++calls[chunk];
         mine = false;
       });
       CHECK(outside == 0);
@@ -250,7 +250,7 @@ TEST_CASE("inside a body a loop runs on the body's thread alone") {
     const auto here = std::this_thread::get_id();
     parallel_for(30, 4, [&](int inner, int worker) {
       strayed += worker != 0 || std::this_thread::get_id() != here;
-      ++calls[static_cast<std::size_t>(30 * outer + inner)];
+      ++calls[30 * outer + inner];
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     });
   });
@@ -310,7 +310,7 @@ TEST_CASE("the exception of the lowest chunk that threw arrives, after all other
       std::atomic<int> begun{0};
       const auto loop = [&] {
         parallel_for(100, threads, [&](int chunk, int) {
-          ++calls[static_cast<std::size_t>(chunk)];
+          ++calls[chunk];
           ++begun;
           // Chunk 7 is the last to throw of the first few.
           if (chunk == 7 && threads > 1) eventually([&] { return begun > 50; });
@@ -353,7 +353,7 @@ TEST_CASE("all chunks are computed under the caller's floating-point environment
     const volatile double one = 1, three = 3;
     const double expected = one / three;
     parallel_for(4, 4, [&](int chunk, int) {
-      third[static_cast<std::size_t>(chunk)] = one / three;
+      third[chunk] = one / three;
       ++arrived;
       eventually([&] { return arrived == 4; });
     });
@@ -369,8 +369,7 @@ TEST_CASE("a loop allocates nothing once the workers run") {
   std::vector<long> of_chunk(1000);
   const long before = allocations;
   for (int i = 0; i < 200; ++i)
-    parallel_for(1000, 4,
-                 [&](int chunk, int) { of_chunk[static_cast<std::size_t>(chunk)] += chunk; });
+    parallel_for(1000, 4, [&](int chunk, int) { of_chunk[chunk] += chunk; });
   CHECK(allocations == before);
   CHECK(of_chunk[999] == 999 * 200);
 }

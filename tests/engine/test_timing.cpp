@@ -68,7 +68,8 @@ TEST_CASE("random profiles are continuous and keep every row and bound") {
     for (int i = 0; i < n; ++i) {
       ProfileInterval interval;
       interval.length = rng.uniform(0.05, 0.3);
-      interval.x_left = rng.uniform(0.5, 3), interval.x_right = rng.uniform(0.5, 3);
+      interval.x_left = rng.uniform(0.5, 3);
+      interval.x_right = rng.uniform(0.5, 3);
       interval.first_row = p.rows.size();
       interval.n_rows = 6;
       for (int k = 0; k < 6; ++k)
@@ -82,7 +83,7 @@ TEST_CASE("random profiles are continuous and keep every row and bound") {
     REQUIRE((status == ProfileStatus::solved || status == ProfileStatus::stuck));
     double x_end = 0;
     for (const ProfileSegment& s : solver.segments()) {
-      const ProfileInterval& interval = p.intervals[static_cast<std::size_t>(s.interval)];
+      const ProfileInterval& interval = p.intervals[s.interval];
       const double x0 = s.v0 * s.v0, x1 = s.v1 * s.v1, u = (x1 - x0) / (2 * (s.sigma1 - s.sigma0));
       CHECK(x0 == doctest::Approx(s.sigma0 == 0 ? x_end : x0));  // continuous over the grid
       // Constraint of the row on u and on x extrapolated to the interval's left end; bounds of x at

@@ -97,7 +97,8 @@ inline std::vector<std::vector<Truth>> compare_all(const Placed& A, const Placed
     out.emplace_back();
     for (int j = 0; j < B.mesh->n_triangles(); ++j) {
       Point a[3], b[3];
-      corners(A, i, a), corners(B, j, b);
+      corners(A, i, a);
+      corners(B, j, b);
       out.back().push_back(compare(a, b));
     }
   }

@@ -31,18 +31,22 @@ inline Shape with_vertex(Shape s, int v, int k, double t) {
     return s;
   }
   auto mesh = std::make_shared<ConvexMesh>(*s.mesh);
-  mesh->vertices[static_cast<std::size_t>(v)][k] += t;
+  mesh->vertices[v][k] += t;
   s.mesh = mesh;
   return s;
 }
 
 inline Shape with_scale(Shape s, double factor) {
-  s.radius *= factor, s.half_length *= factor, s.half_extents *= factor, s.rounding *= factor;
+  s.radius *= factor;
+  s.half_length *= factor;
+  s.half_extents *= factor;
+  s.rounding *= factor;
   for (Vec3d& v : s.vertex) v *= factor;
   if (!s.mesh) return s;
   auto mesh = std::make_shared<ConvexMesh>(*s.mesh);
   for (Vec3d& v : mesh->vertices) v *= factor;
-  mesh->centroid *= factor, mesh->ball = {mesh->ball.center * factor, mesh->ball.radius * factor};
+  mesh->centroid *= factor;
+  mesh->ball = {mesh->ball.center * factor, mesh->ball.radius * factor};
   s.mesh = mesh;
   return s;
 }

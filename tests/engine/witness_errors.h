@@ -41,7 +41,8 @@ struct WitnessErrors {
       if (-bounds.upper > claimed) distance_error(-bounds.upper);
     }
     const ExactWitness exact = exact_witness(A, B, w);
-    verified = exact.verified, unique = verified && exact.regularity > least_regularity;
+    verified = exact.verified;
+    unique = verified && exact.regularity > least_regularity;
     if (!verified) return;
     distance_error(exact.distance);
     if (!unique) return;

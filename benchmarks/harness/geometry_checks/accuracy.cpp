@@ -84,8 +84,13 @@ EXPORT void accuracy_values(int a, int b, std::uint64_t seed, std::uint64_t begi
     const WitnessErrors e(s.witness, s.A, s.X_WA, s.B, s.X_WB);
     const double errors[] = {e.distance, e.points, e.normal};
     for (int k = 0; k < 3; ++k)
-      if (!(errors[k] <= out[k])) out[k] = errors[k], out[6 + k] = static_cast<double>(i);
-    out[3] += 1, out[4] += e.verified && !e.unique, out[5] += !e.verified;
+      if (!(errors[k] <= out[k])) {
+        out[k] = errors[k];
+        out[6 + k] = static_cast<double>(i);
+      }
+    out[3] += 1;
+    out[4] += e.verified && !e.unique;
+    out[5] += !e.verified;
   }
 }
 
@@ -118,8 +123,12 @@ EXPORT void accuracy_half_spaces(std::uint64_t seed, std::uint64_t begin, std::u
       errors[0] = std::numeric_limits<double>::infinity();
     }
     for (int k = 0; k < 3; ++k)
-      if (!(errors[k] <= out[k])) out[k] = errors[k], out[6 + k] = static_cast<double>(i);
-    out[3] += 1, out[4] += 1;
+      if (!(errors[k] <= out[k])) {
+        out[k] = errors[k];
+        out[6 + k] = static_cast<double>(i);
+      }
+    out[3] += 1;
+    out[4] += 1;
   }
 }
 
@@ -132,10 +141,15 @@ EXPORT void accuracy_derivatives(int a, int b, std::uint64_t seed, std::uint64_t
   for (std::uint64_t i = begin; i < end; ++i) {
     const Sample s = sample(static_cast<ShapeType>(a), static_cast<ShapeType>(b), seed, i);
     const DerivativeErrors e(s.A, s.X_WA, s.B, s.X_WB);
-    out[4] += !e.near_a_switch && !e.jumped, out[5] += e.near_a_switch, out[6] += e.jumped,
-        out[7] += e.passed_over;
+    out[4] += !e.near_a_switch && !e.jumped;
+    out[5] += e.near_a_switch;
+    out[6] += e.jumped;
+    out[7] += e.passed_over;
     if (e.near_a_switch || e.jumped) continue;
     for (int k = 0; k < 4; ++k)
-      if (!(e.worst[k] <= out[k])) out[k] = e.worst[k], out[8 + k] = static_cast<double>(i);
+      if (!(e.worst[k] <= out[k])) {
+        out[k] = e.worst[k];
+        out[8 + k] = static_cast<double>(i);
+      }
   }
 }

@@ -30,7 +30,10 @@ EXPORT std::uint64_t fuzz_run(const void* scenes, std::uint64_t begin, std::uint
     const Clock::time_point start = Clock::now();
     const Verdict verdict = certify_all(s, random, tolerance);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    if (seconds > *slowest) *slowest = seconds, *slowest_number = i;
+    if (seconds > *slowest) {
+      *slowest = seconds;
+      *slowest_number = i;
+    }
     if (!verdict.broken) continue;
     std::snprintf(text, static_cast<std::size_t>(size), "%s and %s, %s: %s by %.2g",
                   name_of(s.A.type), name_of(s.B.type), Scene::names[static_cast<int>(s.kind)],

@@ -56,7 +56,7 @@ Prepared prepare(Robot& robot, const char* name) {
   if (p.operation < 0) throw std::invalid_argument(std::string("no operation ") + name);
   p.options.frames = robot.frames;
   if (!std::strcmp(name, "frame_jacobians")) p.options.frames = p.options.frames.last(1);
-  const OperationInfo& info = all_operations()[static_cast<std::size_t>(p.operation)];
+  const OperationInfo& info = all_operations()[p.operation];
   for (const Argument& input : info.inputs) {
     p.in_size[p.n_in] = size_of(model, p.options, input);
     if (!std::strcmp(input.name, "point"))  // of frames: their origins
@@ -66,7 +66,7 @@ Prepared prepare(Robot& robot, const char* name) {
   }
   robot.out.resize(info.outputs.size());
   for (const Argument& output : info.outputs) {
-    AlignedVector<double>& to = robot.out[static_cast<std::size_t>(p.n_out)];
+    AlignedVector<double>& to = robot.out[p.n_out];
     to.resize(static_cast<std::size_t>(robot.n_states * size_of(model, p.options, output)));
     p.out[p.n_out++] = to.data();
   }
@@ -119,8 +119,13 @@ EXPORT int robot_add_joint(Robot* robot, const char* name, const char* kind, con
                            double armature) {
   return guarded(*robot, [&] {
     JointSpec joint;
-    joint.name = name, joint.kind = kind, joint.parent = parent, joint.child = child;
-    joint.X_PJ = pose_from(X_PJ), joint.axis = vec3_from(axis), joint.armature = armature;
+    joint.name = name;
+    joint.kind = kind;
+    joint.parent = parent;
+    joint.child = child;
+    joint.X_PJ = pose_from(X_PJ);
+    joint.axis = vec3_from(axis);
+    joint.armature = armature;
     robot->builder.add_joint(std::move(joint));
   });
 }
@@ -157,7 +162,7 @@ EXPORT void robot_set_states(Robot* robot, int n, const double* q, const double*
 EXPORT int robot_run(Robot* robot, const char* name, int passes) {
   return guarded(*robot, [&] {
     Prepared p = prepare(*robot, name);
-    const Kernel& kernel = kernels().operations[static_cast<std::size_t>(p.operation)];
+    const Kernel& kernel = kernels().operations[p.operation];
     for (int pass = 0; pass < passes; ++pass)
       for (int i = 0; i < robot->n_states; ++i) run_one(*robot, kernel, p, i);
   });
@@ -177,7 +182,7 @@ EXPORT int robot_run_batch(Robot* robot, const char* name, int threads, int pass
 EXPORT int robot_run_one(Robot* robot, const char* name, int state) {
   return guarded(*robot, [&] {
     Prepared p = prepare(*robot, name);
-    run_one(*robot, kernels().operations[static_cast<std::size_t>(p.operation)], p, state);
+    run_one(*robot, kernels().operations[p.operation], p, state);
   });
 }
 

@@ -38,9 +38,12 @@ struct RobosimSide {
     pairs.push_back({a, b, !pair_functions(a.type, b.type).analytic, {}});
   }
   void place(std::size_t n, const double* A, const double* B) {
-    X_WA.clear(), X_WB.clear();
-    for (std::size_t k = 0; k < n; ++k)
-      X_WA.push_back(pose_from(A + 16 * k)), X_WB.push_back(pose_from(B + 16 * k));
+    X_WA.clear();
+    X_WB.clear();
+    for (std::size_t k = 0; k < n; ++k) {
+      X_WA.push_back(pose_from(A + 16 * k));
+      X_WB.push_back(pose_from(B + 16 * k));
+    }
     witness.resize(n);
   }
   void guess(int) {}

@@ -43,8 +43,12 @@ EXPORT void scene_add_link(Robot* robot, const char* name) {
 EXPORT void scene_add_joint(Robot* robot, const char* name, const char* kind, const char* parent,
                             const char* child, const double* X_PJ, const double* axis) {
   JointSpec joint;
-  joint.name = name, joint.kind = kind, joint.parent = parent, joint.child = child;
-  joint.X_PJ = pose_from(X_PJ), joint.axis = vec3_from(axis);
+  joint.name = name;
+  joint.kind = kind;
+  joint.parent = parent;
+  joint.child = child;
+  joint.X_PJ = pose_from(X_PJ);
+  joint.axis = vec3_from(axis);
   robot->builder.add_joint(std::move(joint));
 }
 

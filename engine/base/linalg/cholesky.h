@@ -43,15 +43,14 @@ class SemidefiniteFactor {
   // Return the rank r. The remaining diagonal counts as rounding error below this fraction of its
   // largest entry.
   int factor(const double* A, int n, double rounding = 1e-15) {
-    left_.resize(static_cast<std::size_t>(n));
+    left_.resize(n);
     double largest = 0;
-    for (int i = 0; i < n; ++i)
-      largest = std::max(largest, left_[static_cast<std::size_t>(i)] = A[i * (n + 1)]);
+    for (int i = 0; i < n; ++i) largest = std::max(largest, left_[i] = A[i * (n + 1)]);
     int r = 0;
     for (; r < n; ++r) {
       const int pivot =
           static_cast<int>(std::max_element(left_.begin(), left_.end()) - left_.begin());
-      const double most = left_[static_cast<std::size_t>(pivot)];
+      const double most = left_[pivot];
       if (!(most > rounding * largest)) break;
       columns_.resize(static_cast<std::size_t>(n * (r + 1)));
       double* const own = columns_.data() + static_cast<std::ptrdiff_t>(r) * n;
@@ -63,15 +62,13 @@ class SemidefiniteFactor {
       const double scale = 1 / std::sqrt(most);
       for (int i = 0; i < n; ++i) {
         own[i] *= scale;
-        left_[static_cast<std::size_t>(i)] =
-            std::max(left_[static_cast<std::size_t>(i)] - own[i] * own[i], 0.0);
+        left_[i] = std::max(left_[i] - own[i] * own[i], 0.0);
       }
-      left_[static_cast<std::size_t>(pivot)] = 0;
+      left_[pivot] = 0;
     }
     F_.resize(static_cast<std::size_t>(n * r));
     for (int i = 0; i < n; ++i)
-      for (int c = 0; c < r; ++c)
-        F_[static_cast<std::size_t>(i * r + c)] = columns_[static_cast<std::size_t>(c * n + i)];
+      for (int c = 0; c < r; ++c) F_[i * r + c] = columns_[c * n + i];
     return r;
   }
   const std::vector<double>& F() const { return F_; }

@@ -19,28 +19,30 @@ class Envelope {
  public:
   // Begin with a diagonal of n rows.
   void reset(int n) {
-    first_.resize(static_cast<std::size_t>(n));
-    for (int i = 0; i < n; ++i) first_[static_cast<std::size_t>(i)] = i;
+    first_.resize(n);
+    for (int i = 0; i < n; ++i) first_[i] = i;
   }
   void reach(int row, int column) {
-    int& first = first_[static_cast<std::size_t>(row)];
+    int& first = first_[row];
     first = std::min(first, column);
   }
   // Compute the layout, after all calls of reach.
   void finish() {
     begin_.resize(first_.size());
     size_ = 0;
-    for (int i = 0; i < rows(); ++i)
-      begin_[static_cast<std::size_t>(i)] = size_, size_ += i - first(i) + 1;
+    for (int i = 0; i < rows(); ++i) {
+      begin_[i] = size_;
+      size_ += i - first(i) + 1;
+    }
   }
 
   int rows() const { return static_cast<int>(first_.size()); }
   std::size_t size() const { return static_cast<std::size_t>(size_); }
-  int first(int row) const { return first_[static_cast<std::size_t>(row)]; }
+  int first(int row) const { return first_[row]; }
   // Row i of A: entries first(i) to i.
   template <class Number>
   Number* row(Number* A, int i) const {
-    return A + begin_[static_cast<std::size_t>(i)];
+    return A + begin_[i];
   }
 
   // Replace A by its factor, with reciprocals on the diagonal. Return false if A is not positive

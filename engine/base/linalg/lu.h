@@ -28,7 +28,10 @@ inline double lu_factor(double* S, int n, int* pivots, double* per_size) {
     double size = 0;
     for (int i = k; i < n; ++i) {
       const double relative = std::abs(row(i)[k]) * per_size[i];
-      if (relative > size) size = relative, best = i;
+      if (relative > size) {
+        size = relative;
+        best = i;
+      }
     }
     smallest = k == 0 ? size : std::min(smallest, size);
     largest = std::max(largest, size);

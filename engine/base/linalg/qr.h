@@ -23,13 +23,16 @@ class RankRevealingQr {
   int factor(const double* S, int n, double tolerance) {
     n_ = n;
     const std::size_t size = static_cast<std::size_t>(n);
-    make_zeros(A_, size * size), make_zeros(scale_, size), make_zeros(beta_, size),
-        order_.resize(size), scratch_.resize(size);
+    make_zeros(A_, size * size);
+    make_zeros(scale_, size);
+    make_zeros(beta_, size);
+    order_.resize(size);
+    scratch_.resize(size);
     std::iota(order_.begin(), order_.end(), 0);
     for (int i = 0; i < n; ++i) {
       double sum = 0;
       for (int j = 0; j < n; ++j) sum += S[i * n + j] * S[i * n + j];
-      const double length = scale_[static_cast<std::size_t>(i)] = std::sqrt(sum);
+      const double length = scale_[i] = std::sqrt(sum);
       for (int j = 0; j < n && length > 0; ++j) at(j, i) = S[i * n + j] / length;
     }
     for (rank_ = 0; rank_ < n; ++rank_) {
@@ -38,10 +41,13 @@ class RankRevealingQr {
       for (int j = rank_; j < n; ++j) {
         double sum = 0;
         for (int i = rank_; i < n; ++i) sum += at(i, j) * at(i, j);
-        if (sum > most) most = sum, best = j;
+        if (sum > most) {
+          most = sum;
+          best = j;
+        }
       }
       if (!(std::sqrt(most) > tolerance)) break;
-      std::swap(order_[static_cast<std::size_t>(rank_)], order_[static_cast<std::size_t>(best)]);
+      std::swap(order_[rank_], order_[best]);
       for (int i = 0; i < n; ++i) std::swap(at(i, rank_), at(i, best));
       reflect(rank_, std::sqrt(most));
     }
@@ -51,11 +57,11 @@ class RankRevealingQr {
   // Replace b by the smallest solution x.
   void solve(double* b) {
     for (int j = 0; j < n_; ++j) {
-      double& y = scratch_[static_cast<std::size_t>(j)] = 0;
+      double& y = scratch_[j] = 0;
       if (j >= rank_) continue;
-      const int row = order_[static_cast<std::size_t>(j)];
-      y = b[row] / scale_[static_cast<std::size_t>(row)];
-      for (int i = 0; i < j; ++i) y -= at(i, j) * scratch_[static_cast<std::size_t>(i)];
+      const int row = order_[j];
+      y = b[row] / scale_[row];
+      for (int i = 0; i < j; ++i) y -= at(i, j) * scratch_[i];
       y /= at(j, j);
     }
     std::copy_n(scratch_.begin(), n_, b);
@@ -78,15 +84,14 @@ class RankRevealingQr {
   void dependence(int k, double* x) {
     const int j = rank_ + k;
     std::fill(x, x + n_, 0.0);
-    const auto entry = [&](int i) -> double& { return x[order_[static_cast<std::size_t>(i)]]; };
+    const auto entry = [&](int i) -> double& { return x[order_[i]]; };
     entry(j) = 1;
     for (int i = rank_ - 1; i >= 0; --i) {
       double sum = -at(i, j);
       for (int l = i + 1; l < rank_; ++l) sum -= at(i, l) * entry(l);
       entry(i) = sum / at(i, i);
     }
-    for (int i = 0; i < n_; ++i)
-      x[i] /= scale_[static_cast<std::size_t>(i)] > 0 ? scale_[static_cast<std::size_t>(i)] : 1;
+    for (int i = 0; i < n_; ++i) x[i] /= scale_[i] > 0 ? scale_[i] : 1;
   }
 
   // Compute the k-th of n - rank orthonormal vectors of the null space of S.
@@ -97,19 +102,19 @@ class RankRevealingQr {
   }
 
  private:
-  double& at(int i, int j) { return A_[static_cast<std::size_t>(i * n_ + j)]; }
+  double& at(int i, int j) { return A_[i * n_ + j]; }
 
   // Householder reflection of column k below its diagonal, in the remaining columns. Its vector is
   // stored below the diagonal; the vector's first entry is 1.
   void reflect(int k, double length) {
     const double x = at(k, k), diagonal = x > 0 ? -length : length, first = x - diagonal;
     for (int i = k + 1; i < n_; ++i) at(i, k) /= first;
-    beta_[static_cast<std::size_t>(k)] = -first / diagonal;
+    beta_[k] = -first / diagonal;
     at(k, k) = diagonal;
     for (int j = k + 1; j < n_; ++j) {
       double sum = at(k, j);
       for (int i = k + 1; i < n_; ++i) sum += at(i, k) * at(i, j);
-      sum *= beta_[static_cast<std::size_t>(k)];
+      sum *= beta_[k];
       at(k, j) -= sum;
       for (int i = k + 1; i < n_; ++i) at(i, j) -= sum * at(i, k);
     }
@@ -117,7 +122,7 @@ class RankRevealingQr {
   void apply_reflection(int k, double* x) {
     double sum = x[k];
     for (int i = k + 1; i < n_; ++i) sum += at(i, k) * x[i];
-    sum *= beta_[static_cast<std::size_t>(k)];
+    sum *= beta_[k];
     x[k] -= sum;
     for (int i = k + 1; i < n_; ++i) x[i] -= sum * at(i, k);
   }

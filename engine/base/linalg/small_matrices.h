@@ -20,7 +20,8 @@ struct LeftFactor {
   // Transpose of the matrix A (inner x rows).
   static LeftFactor transposed(const double* A, int rows, int inner) {
     LeftFactor x(A, rows, inner);
-    x.by_row = 1, x.by_column = rows;
+    x.by_row = 1;
+    x.by_column = rows;
     return x;
   }
 };

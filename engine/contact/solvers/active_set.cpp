@@ -25,7 +25,7 @@ bool could_slide_otherwise(const RowProblem& problem, const RowSizes& sizes, con
   for (std::size_t i = 0; i < problem.rows.size(); ++i) {
     const ConstraintRow& row = problem.rows[i];
     if (row.kind != RowKind::friction || !(row.mu > 0) || std::abs(s.w[i]) <= slack) continue;
-    if (s.classes[at(row.normal)] != RowClass::clamping && std::abs(s.w[at(row.normal)]) <= slack)
+    if (s.classes[row.normal] != RowClass::clamping && std::abs(s.w[row.normal]) <= slack)
       return true;
   }
   return false;
@@ -35,7 +35,8 @@ class ActiveSet final : public SolvedRows {
  public:
   // Take the factor that solved the rows, and leave another one for the next solve.
   void take(ModeSolver& solver, bool is_solved) {
-    is_factored_ = has_classes_ = is_solved, is_handed_over_ = false;
+    is_factored_ = has_classes_ = is_solved;
+    is_handed_over_ = false;
     if (is_solved) solver.exchange_classes(factor_);
   }
 
@@ -62,9 +63,10 @@ class ActiveSet final : public SolvedRows {
         one_sided_if(ties_.any(problem, sizes, solution), OneSided::tie);
     if (is_factored_) return one_sided;
     double largest = 0, off = 0;
-    for (std::size_t r = 0; r < again_.f.size(); ++r)
-      largest = std::max(largest, std::abs(again_.f[r])),
+    for (std::size_t r = 0; r < again_.f.size(); ++r) {
+      largest = std::max(largest, std::abs(again_.f[r]));
       off = std::max(off, std::abs(again_.f[r] - solution.f[r]));
+    }
     return one_sided | one_sided_if(off > same_impulses * largest, OneSided::unsolved) |
            one_sided_if(could_slide_otherwise(problem, sizes, solution), OneSided::undetermined);
   }
@@ -128,7 +130,8 @@ class ActiveSetSolver final : public RowSolver {
     const SolverReport other = own.hand_over(problem, solution, sizes);
     report.status = std::max(other.status, SolverStatus::rough);
     report.residual = other.residual;
-    report.attempt = ModeSolver::n_attempts, report.class_changes += other.class_changes;
+    report.attempt = ModeSolver::n_attempts;
+    report.class_changes += other.class_changes;
     return report;
   }
 

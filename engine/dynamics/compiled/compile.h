@@ -143,8 +143,7 @@ void run_lanes(const Model& model, Workspace& workspace, const Options& options,
   total += in_size[n_in];
   for (int i = 0; i < n_out; ++i) total += out_size[i] = size_of(model, options, Op::outputs[i]);
   if constexpr (has_pattern<Op>) total += n_out;  // a zero behind each output
-  if (memory.arguments.size() < static_cast<std::size_t>(total))
-    memory.arguments.resize(static_cast<std::size_t>(total));
+  if (memory.arguments.size() < static_cast<std::size_t>(total)) memory.arguments.resize(total);
 
   // Gather the numbers of one state into one lane; missing lanes repeat the last state.
   S* at = memory.arguments.data();
@@ -159,7 +158,8 @@ void run_lanes(const Model& model, Workspace& workspace, const Options& options,
   }
   S* outputs[n_out];
   for (int i = 0; i < n_out; ++i) {
-    outputs[i] = at, at += out_size[i];
+    outputs[i] = at;
+    at += out_size[i];
     if constexpr (has_pattern<Op>) *at++ = S(0);
   }
   Wrenches<S> wrenches;

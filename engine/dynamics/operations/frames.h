@@ -21,14 +21,16 @@ template <class S, class F>
 void for_each_frame(const Model& model, const Call<S>& call, const S* of_frame, F&& f) {
   const int n = static_cast<int>(call.options.frames.size());
   for (int k = 0; k < n; ++k, of_frame += 3)
-    f(model.frames[static_cast<std::size_t>(call.options.frames[static_cast<std::size_t>(k)])],
-      Vec3<S>{of_frame[0], of_frame[1], of_frame[2]}, k);
+    f(model.frames[call.options.frames[k]], Vec3<S>{of_frame[0], of_frame[1], of_frame[2]}, k);
 }
 
 // Public 6-vectors are (linear; angular).
 template <class S>
 void write_motion(const Motion<S>& V, S* out) {
-  for (int i = 0; i < 3; ++i) out[i] = V.linear[i], out[3 + i] = V.angular[i];
+  for (int i = 0; i < 3; ++i) {
+    out[i] = V.linear[i];
+    out[3 + i] = V.angular[i];
+  }
 }
 
 }  // namespace detail
@@ -42,7 +44,7 @@ struct FramePoses {
     forward_kinematics(model, data, call.in[0]);
     S* to = call.out[0];
     for (const int f : call.options.frames) {
-      const SE3<S> X = frame_placement(model, data, model.frames[static_cast<std::size_t>(f)]);
+      const SE3<S> X = frame_placement(model, data, model.frames[f]);
       for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) *to++ = X.R(i, j);
         *to++ = X.p[i];

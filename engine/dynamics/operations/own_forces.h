@@ -39,7 +39,8 @@ struct Slopes {
   Slopes(const Model& model, Data<S>& data, const S* velocity) {
     S* to = data.work.data();
     joint_force_slopes(model, velocity, to, to + model.n_v);
-    q = to, v = to + model.n_v;
+    q = to;
+    v = to + model.n_v;
   }
 };
 
@@ -61,7 +62,7 @@ void add_gradients(const Model& model, Data<S>& data, const Call<S>& call, doubl
   const Slopes<S> slope(model, data, v);
   for (int k = 0; k < model.n_v; ++k) {
     const S signed_x = S(sign) * x[k];
-    q_bar[k] = mul_add(slope.q[k], signed_x, q_bar[k]),
+    q_bar[k] = mul_add(slope.q[k], signed_x, q_bar[k]);
     v_bar[k] = mul_add(slope.v[k], signed_x, v_bar[k]);
   }
 }
@@ -74,7 +75,8 @@ void subtract_slopes(const Model& model, Data<S>& data, const Call<S>& call, con
   const Slopes<S> slope(model, data, v);
   for (int k = 0; k < model.n_v; ++k) {
     const int at = k * model.n_v + k;
-    dtau_dq[at] -= slope.q[k], dtau_dv[at] -= slope.v[k];
+    dtau_dq[at] -= slope.q[k];
+    dtau_dv[at] -= slope.v[k];
   }
 }
 

@@ -26,13 +26,13 @@ AabbTree::AabbTree(const std::vector<Aabb>& boxes, int leaf_size, const std::vec
   nodes_.shrink_to_fit();
   items_.reserve(boxes.size());
   for (const Entry& entry : entries)
-    items_.push_back(items.empty() ? entry.item : items[static_cast<std::size_t>(entry.item)]);
+    items_.push_back(items.empty() ? entry.item : items[entry.item]);
 }
 
 int AabbTree::add_children(int self) {
   const int left = static_cast<int>(nodes_.size());
   nodes_.resize(nodes_.size() + 2);
-  nodes_[static_cast<std::size_t>(self)].first = left;
+  nodes_[self].first = left;
   return left;
 }
 
@@ -40,10 +40,9 @@ int AabbTree::add_children(int self) {
 void AabbTree::build(int self, const std::vector<Aabb>& boxes, Entry* entries, int begin, int end,
                      int leaf_size) {
   if (end - begin <= leaf_size) {
-    Aabb box = boxes[static_cast<std::size_t>(entries[begin].item)];
-    for (int i = begin + 1; i < end; ++i)
-      box = hull(box, boxes[static_cast<std::size_t>(entries[i].item)]);
-    nodes_[static_cast<std::size_t>(self)] = {box, begin, end - begin};
+    Aabb box = boxes[entries[begin].item];
+    for (int i = begin + 1; i < end; ++i) box = hull(box, boxes[entries[i].item]);
+    nodes_[self] = {box, begin, end - begin};
     return;
   }
   Aabb centers{entries[begin].middle, entries[begin].middle};
@@ -61,7 +60,7 @@ void AabbTree::build(int self, const std::vector<Aabb>& boxes, Entry* entries, i
   const int left = add_children(self);
   build(left, boxes, entries, begin, half, leaf_size);
   build(left + 1, boxes, entries, half, end, leaf_size);
-  nodes_[static_cast<std::size_t>(self)].box = hull(node(left).box, node(left + 1).box);
+  nodes_[self].box = hull(node(left).box, node(left + 1).box);
 }
 
 }  // namespace robosim

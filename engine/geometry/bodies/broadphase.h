@@ -39,11 +39,9 @@ class AabbTree {
 
   // Nodes of the tree; nodes()[0] is the root, unless the tree is empty.
   const std::vector<Node>& nodes() const { return nodes_; }
-  const Node& node(int i) const { return nodes_[static_cast<std::size_t>(i)]; }
+  const Node& node(int i) const { return nodes_[i]; }
   // Item at a place of a leaf.
-  int item(int place) const {
-    return items_.empty() ? place : items_[static_cast<std::size_t>(place)];
-  }
+  int item(int place) const { return items_.empty() ? place : items_[place]; }
 
   // Call visit(item) for every item of the leaves whose box is within `margin` of the given box
   // along each axis. Stop and return true when visit returns true.
@@ -80,7 +78,7 @@ class AabbTree {
     int stack[64], depth = 0;
     stack[depth++] = 0;
     while (depth > 0) {
-      const Node& node = nodes_[static_cast<std::size_t>(stack[--depth])];
+      const Node& node = nodes_[stack[--depth]];
       if (!near(node.box)) continue;
       if (node.is_leaf()) {
         for (int place = node.first; place < node.first + node.count; ++place)
@@ -115,8 +113,7 @@ void AabbTree::build_grid(int self, int columns, int leaf_size, BoxOf& box_of, i
                           int column, int column_end) {
   const int height = row_end - row, width = column_end - column;
   if (height == 1 && width <= leaf_size) {
-    nodes_[static_cast<std::size_t>(self)] = {box_of(row, column, column_end),
-                                              row * columns + column, width};
+    nodes_[self] = {box_of(row, column, column_end), row * columns + column, width};
     return;
   }
   const int left = add_children(self);
@@ -130,7 +127,7 @@ void AabbTree::build_grid(int self, int columns, int leaf_size, BoxOf& box_of, i
     build_grid(left, columns, leaf_size, box_of, row, row_end, column, half);
     build_grid(left + 1, columns, leaf_size, box_of, row, row_end, half, column_end);
   }
-  nodes_[static_cast<std::size_t>(self)].box = hull(node(left).box, node(left + 1).box);
+  nodes_[self].box = hull(node(left).box, node(left + 1).box);
 }
 
 }  // namespace robosim

@@ -11,7 +11,10 @@ auto with_pieces_of(PairCache* cache, F&& f) {
   PieceCache pieces;
   if (cache) pieces = {cache->piece_A, cache->piece_B};
   const auto answer = f(&pieces);
-  if (cache) cache->piece_A = pieces.piece_A, cache->piece_B = pieces.piece_B;
+  if (cache) {
+    cache->piece_A = pieces.piece_A;
+    cache->piece_B = pieces.piece_B;
+  }
   return answer;
 }
 

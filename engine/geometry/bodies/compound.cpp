@@ -106,17 +106,20 @@ void Compound::build_tree() {
     }
   std::vector<Aabb> boxes;
   std::vector<int> items;
-  boxes.reserve(static_cast<std::size_t>(n_pieces_)),
-      items.reserve(static_cast<std::size_t>(n_pieces_));
+  boxes.reserve(n_pieces_);
+  items.reserve(n_pieces_);
   for (int i = 0; i < n_pieces_; ++i)
-    if (is_piece(i)) boxes.push_back(piece_box(i)), items.push_back(i);
+    if (is_piece(i)) {
+      boxes.push_back(piece_box(i));
+      items.push_back(i);
+    }
   tree_ = AabbTree(boxes, leaf_size, items);
 }
 
 Aabb Compound::piece_box(int i) const {
   const Part& part = part_of(i);
   if (const auto* cloud = std::get_if<1>(&part.geometry)) {
-    const Vec3d p = part.X_BP * (*cloud)->points[static_cast<std::size_t>(i - part.first)];
+    const Vec3d p = part.X_BP * (*cloud)->points[i - part.first];
     return grown({p, p}, (*cloud)->radius);
   }
   return with_piece(i, [](const Piece& piece) { return box_of(piece, piece.X_BP); });
@@ -132,8 +135,7 @@ double Compound::lowest(int i, const Vec3d& n_B) const {
     return shift + std::min({dot(n, c[0]), dot(n, c[1]), dot(n, c[2])});
   }
   if (const auto* cloud = std::get_if<1>(&part.geometry))
-    return shift + dot(n, (*cloud)->points[static_cast<std::size_t>(k)]) -
-           norm(n) * (*cloud)->radius;
+    return shift + dot(n, (*cloud)->points[k]) - norm(n) * (*cloud)->radius;
   const Shape& shape = *std::get_if<Shape>(&part.geometry);
   if (shape.type == ShapeType::half_space) return -std::numeric_limits<double>::infinity();
   return shift + dot(n, support(shape, -n));

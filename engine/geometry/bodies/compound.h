@@ -120,10 +120,7 @@ auto Compound::with_piece(int i, F&& f) const {
   if (const auto* cloud = std::get_if<std::shared_ptr<const PointCloud>>(&part.geometry)) {
     Shape ball{ShapeType::sphere};
     ball.radius = (*cloud)->radius;
-    return f(Piece{ball,
-                   {part.X_BP.R, part.X_BP * (*cloud)->points[static_cast<std::size_t>(k)]},
-                   nullptr,
-                   0});
+    return f(Piece{ball, {part.X_BP.R, part.X_BP * (*cloud)->points[k]}, nullptr, 0});
   }
   const TriangleSurface& surface = *std::get<2>(part.geometry);
   const TriangleSurface::Corners c = surface.corners(k);

@@ -35,7 +35,8 @@ WitnessDerivatives swapped(const WitnessDerivatives& d) {
   for (int k = 0; k < 12; ++k) x.twist[k] = swapped(d.twist[(k + 6) % 12]);
   for (int side = 0; side < 2; ++side) {
     const int other = 1 - side;
-    x.n_sizes[side] = d.n_sizes[other], x.scale[side] = swapped(d.scale[other]);
+    x.n_sizes[side] = d.n_sizes[other];
+    x.scale[side] = swapped(d.scale[other]);
     for (int k = 0; k < WitnessDerivatives::max_sizes; ++k)
       x.size[side][k] = swapped(d.size[other][k]);
     for (int i = 0; i < 3; ++i)
@@ -63,8 +64,8 @@ struct NormalSlopes {
       if (!(dot(c.normal(), n) > nearest + 1e-15)) continue;
       nearest = dot(c.normal(), n);
       std::array<int, 3> of_T{-1, -1, -1};  // the shared edge has opposite directions
-      of_T[static_cast<std::size_t>(h % 3)] = (k + 1) % 3,
-                                        of_T[static_cast<std::size_t>((h % 3 + 1) % 3)] = k;
+      of_T[h % 3] = (k + 1) % 3;
+      of_T[(h % 3 + 1) % 3] = k;
       set(c, of_T);
     }
     for (Vec3d& slope : of) slope = R_WT * slope;
@@ -77,8 +78,7 @@ struct NormalSlopes {
     const LocalSurface s = face.local_surface(face.center(), c.normal());
     for (Vec3d& slope : of) slope = {};
     for (int i = 0; i < s.n_corners; ++i)
-      if (const int k = of_T[static_cast<std::size_t>(s.corner[i].vertex)]; k >= 0)
-        of[k] = s.corner[i].slope;
+      if (const int k = of_T[s.corner[i].vertex]; k >= 0) of[k] = s.corner[i].slope;
   }
 };
 
@@ -96,7 +96,9 @@ WitnessDerivatives way_out_derivatives(const Witness& w, const Piece& S, const S
   const double t = -w.distance, slope = -dot(touch.normal, n);
   if (!out.found || !(slope > 1e-9)) {
     WitnessDerivatives none;
-    none.A = d.A, none.B = d.B, none.one_sided = true;
+    none.A = d.A;
+    none.B = d.B;
+    none.one_sided = true;
     return none;
   }
   const WitnessDerivatives at_end = d;
@@ -105,7 +107,9 @@ WitnessDerivatives way_out_derivatives(const Witness& w, const Piece& S, const S
     const WitnessRate turned = r + moved(at_end.twist, X_WS.R, t * dn);
     const double dt = -turned.distance / slope;
     WitnessRate x = turned + moved(at_end.twist, X_WS.R, dt * n);
-    x.p_WA = x.p_WA - dt * n - t * dn, x.distance = -dt, x.normal = -dn;
+    x.p_WA = x.p_WA - dt * n - t * dn;
+    x.distance = -dt;
+    x.normal = -dn;
     return x;
   };
   // Poses, sizes and the vertices of S.
@@ -143,9 +147,10 @@ bool has_normals_about(const Piece& T, const Mat3d& R_WT, const Vec3d& m_W, cons
   const Vec3d m = transpose_times(R_WT, m_W);
   if (!T.surface->has_normal(T.triangle, m)) return false;
   Vec3d t0, t1;
-  if (edge_W)
-    t1 = transpose_times(R_WT, *edge_W), t0 = cross(t1, m);
-  else
+  if (edge_W) {
+    t1 = transpose_times(R_WT, *edge_W);
+    t0 = cross(t1, m);
+  } else
     tangents(m, t0, t1);
   for (int i = 0; i < 8; i += edge_W ? 4 : 1) {
     const double angle = 0.25 * std::numbers::pi * i;
@@ -218,7 +223,8 @@ WitnessDerivatives pair_derivatives(const Witness& w, const Piece& P, const SE3d
 void carry_to_body(WitnessDerivatives& d, int side, const SE3d& X_WB, const SE3d& X_WP) {
   WitnessRate* twist = d.twist + 6 * side;
   WitnessRate linear[3], angular[3];
-  std::copy(twist, twist + 3, linear), std::copy(twist + 3, twist + 6, angular);
+  std::copy(twist, twist + 3, linear);
+  std::copy(twist + 3, twist + 6, angular);
   const Vec3d arm = X_WP.p - X_WB.p;
   for (int k = 0; k < 3; ++k) {
     const Vec3d axis = X_WB.R.col(k);
@@ -239,7 +245,8 @@ WitnessDerivatives piece_derivatives(const PieceWitness& closest, const Body& A,
     B.with_piece(closest.piece_B, [&](const Piece& Q) {
       const SE3d X_WP = X_WA * P.X_BP, X_WQ = X_WB * Q.X_BP;
       d = pair_derivatives(w, P, X_WP, Q, X_WQ);
-      carry_to_body(d, 0, X_WA, X_WP), carry_to_body(d, 1, X_WB, X_WQ);
+      carry_to_body(d, 0, X_WA, X_WP);
+      carry_to_body(d, 1, X_WB, X_WQ);
       size = size_of(P, Q);
     });
   });

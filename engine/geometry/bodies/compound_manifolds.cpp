@@ -36,7 +36,8 @@ std::optional<Face> face_between(const Compound::Piece& P, const SE3d& X_WP,
     if (!pieces[s]->surface) continue;
     const TriangleSurface::Corners c = pieces[s]->surface->corners(pieces[s]->triangle);
     if (c.is_degenerate()) return std::nullopt;
-    outward[s] = (s ? X_WQ : X_WP).R * c.normal(), size[s] = bounding_ball(pieces[s]->shape).radius;
+    outward[s] = (s ? X_WQ : X_WP).R * c.normal();
+    size[s] = bounding_ball(pieces[s]->shape).radius;
   }
   if (size[0] >= 0 && size[1] >= 0 && !(dot(outward[0], outward[1]) < 0)) return std::nullopt;
   const int side = size[1] >= size[0] ? 1 : 0;
@@ -85,14 +86,18 @@ void PieceManifolds::keep_new_points(Manifold& m, const Pair& pair) {
     if (kept != i) m.points[kept] = p;
     ++kept;
   }
-  m.n_points = kept, m.deepest = 0;
+  m.n_points = kept;
+  m.deepest = 0;
   for (int i = 1; i < kept; ++i)
     if (m.points[i].gap < m.points[m.deepest].gap) m.deepest = i;
 }
 
 void PieceManifolds::find(double margin, const Body& A, const SE3d& X_WA, const Body& B,
                           const SE3d& X_WB, std::vector<PieceManifold>& out) {
-  found_.clear(), pairs_.clear(), points_.clear(), left_out_.pairs.clear();
+  found_.clear();
+  pairs_.clear();
+  points_.clear();
+  left_out_.pairs.clear();
   contacts(margin, A, X_WA, B, X_WB, found_, &left_out_);
   const std::size_t first = out.size();
   bool any_surface = false;
@@ -132,7 +137,9 @@ void PieceManifolds::find(double margin, const Body& A, const SE3d& X_WA, const 
       if (pairs_[i].is_left_out == left_out && pairs_[i].is_of_face == of_face)
         keep_new_points(out[first + i].manifold, pairs_[i]);
   };
-  keep(false, true), keep(false, false), keep(true, true);
+  keep(false, true);
+  keep(false, false);
+  keep(true, true);
   std::erase_if(out, [](const PieceManifold& x) { return x.manifold.n_points == 0; });
   const auto place = [](const PieceManifold& x) { return std::pair(x.piece_A, x.piece_B); };
   if (!left_out_.pairs.empty())

@@ -81,7 +81,8 @@ struct PackedPair {
       const PackedTree& tree = body.compound()->packed();
       return PackedBody{tree.nodes.data(), tree.triangles.data()};
     };
-    a = packed(A, alone_A), b = packed(B, alone_B);
+    a = packed(A, alone_A);
+    b = packed(B, alone_B);
     slack = relative_slack * scale;
   }
   PackedPair(const PackedPair&) = delete;
@@ -218,7 +219,10 @@ PieceWitness out_of_solids(const Body& A, const SE3d& X_WA, const Body& B, const
     const PieceWitness x{piece_distance(A, X_WA, i, B, X_WB, j), i, j};
     if (!is_less(x, nearest)) return false;
     const Witness way = out_of_solid(A, X_WA, B, X_WB, x);
-    if (way.distance <= 0) nearest = x, out = {way, i, j};
+    if (way.distance <= 0) {
+      nearest = x;
+      out = {way, i, j};
+    }
     return false;
   };
   Descent(A, X_WA, B, X_WB)([&] { return nearest.witness.distance; }, ask);
@@ -248,7 +252,8 @@ std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const
       known.lowest_B = dot(known.n, X_FM * support(*M.shape(), -transpose_times(X_FM.R, known.n)));
   };
   // Take the direction that is known, and the limit of the pair in the cache.
-  known.is_alone_B = M.shape() != nullptr, known.is_swapped = swaps;
+  known.is_alone_B = M.shape() != nullptr;
+  known.is_swapped = swaps;
   look_along(n_W);
   const auto ask = [&](int f, int m) {
     const int a = swaps ? m : f, b = swaps ? f : m;

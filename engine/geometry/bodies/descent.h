@@ -83,7 +83,8 @@ class Descent {
         for (int i = 0; i < 2; ++i) child[i] = {first + i, f, bound(node_box(first + i), node.box)};
       }
       if (child[0].bound < child[1].bound) std::swap(child[0], child[1]);
-      stack[depth++] = child[0], stack[depth++] = child[1];
+      stack[depth++] = child[0];
+      stack[depth++] = child[1];
     }
     return false;
   }

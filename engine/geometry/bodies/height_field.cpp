@@ -80,9 +80,10 @@ Aabb HeightField::box(int i, int first, int end) const {
   const int j0 = first / 2, j1 = (end + 1) / 2;
   Aabb box{{i * dx_, j0 * dy_, height(i, j0)}, {(i + 1) * dx_, j1 * dy_, height(i, j0)}};
   for (int j = j0; j <= j1; ++j)
-    for (int k = 0; k < 2; ++k)
-      box.lower.z = std::min(box.lower.z, height(i + k, j)),
+    for (int k = 0; k < 2; ++k) {
+      box.lower.z = std::min(box.lower.z, height(i + k, j));
       box.upper.z = std::max(box.upper.z, height(i + k, j));
+    }
   return box;
 }
 

@@ -26,7 +26,7 @@ class HeightField final : public TriangleSurface {
   double spacing_x() const { return dx_; }
   double spacing_y() const { return dy_; }
   const std::vector<double>& heights() const { return heights_; }
-  double height(int i, int j) const { return heights_[static_cast<std::size_t>(vertex_of(i, j))]; }
+  double height(int i, int j) const { return heights_[vertex_of(i, j)]; }
 
   int n_triangles() const override { return 2 * (n_x_ - 1) * (n_y_ - 1); }
   Corners corners(int t) const override;
@@ -43,7 +43,7 @@ class HeightField final : public TriangleSurface {
  private:
   int vertex_of(int i, int j) const { return i * n_y_ + j; }
   Vec3d point(int vertex) const {
-    return {vertex / n_y_ * dx_, vertex % n_y_ * dy_, heights_[static_cast<std::size_t>(vertex)]};
+    return {vertex / n_y_ * dx_, vertex % n_y_ * dy_, heights_[vertex]};
   }
   int triangle(int i, int j, int which) const { return 2 * (i * (n_y_ - 1) + j) + which; }
 

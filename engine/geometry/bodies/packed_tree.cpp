@@ -41,7 +41,7 @@ class Packer {
     int n = 0;  // number of pieces below a node
     bool all_triangles = false;
   };
-  Size& at(int node) { return sizes_[static_cast<std::size_t>(node)]; }
+  Size& at(int node) { return sizes_[node]; }
 
   bool is_triangle(int piece) const { return body_.part_of(piece).geometry.index() == 2; }
 
@@ -58,8 +58,10 @@ class Packer {
     const AabbTree::Node& node = tree_.node(i);
     if (node.is_leaf())
       for (int place = node.first; place < node.first + node.count; ++place) f(tree_.item(place));
-    else
-      each_piece(node.first, f), each_piece(node.first + 1, f);
+    else {
+      each_piece(node.first, f);
+      each_piece(node.first + 1, f);
+    }
   }
 
   // Make the leaf of the triangles below node i.
@@ -107,11 +109,12 @@ class Packer {
           largest = k;
       if (largest < 0) break;
       const int first = tree_.node(open[largest]).first;
-      open[largest] = first, open[n++] = first + 1;
+      open[largest] = first;
+      open[n++] = first + 1;
     }
     for (int k = 0; k < n; ++k) {
       const auto [kind, child] = child_of(open[k]);  // may reallocate the nodes
-      out_.nodes[static_cast<std::size_t>(number)].set(k, tree_.node(open[k]).box, kind, child);
+      out_.nodes[number].set(k, tree_.node(open[k]).box, kind, child);
     }
     fill(number, n);
     return number;
@@ -122,12 +125,15 @@ class Packer {
   }
   // Set the number of children, and repeat the last child in the lanes beyond.
   void fill(int number, int n) {
-    PackedTree::Node& node = out_.nodes[static_cast<std::size_t>(number)];
+    PackedTree::Node& node = out_.nodes[number];
     node.n = n;
     for (int lane = n; lane < PackedTree::width; ++lane) {
-      for (int c = 0; c < 3; ++c)
-        node.center[c][lane] = node.center[c][n - 1], node.half[c][lane] = node.half[c][n - 1];
-      node.child[lane] = node.child[n - 1], node.kind[lane] = node.kind[n - 1];
+      for (int c = 0; c < 3; ++c) {
+        node.center[c][lane] = node.center[c][n - 1];
+        node.half[c][lane] = node.half[c][n - 1];
+      }
+      node.child[lane] = node.child[n - 1];
+      node.kind[lane] = node.kind[n - 1];
     }
   }
 
@@ -148,13 +154,18 @@ PackedTree::Node PackedTree::Node::of_piece(const Aabb& box) {
 
 void PackedTree::Node::set(int lane, const Aabb& box, Kind kind_, int child_) {
   const Vec3d middle = 0.5 * (box.lower + box.upper), reach = 0.5 * (box.upper - box.lower);
-  for (int c = 0; c < 3; ++c) center[c][lane] = middle[c], half[c][lane] = reach[c];
-  kind[lane] = kind_, child[lane] = child_;
+  for (int c = 0; c < 3; ++c) {
+    center[c][lane] = middle[c];
+    half[c][lane] = reach[c];
+  }
+  kind[lane] = kind_;
+  child[lane] = child_;
 }
 
 PackedTree::PackedTree(const Compound& body) {
   Packer(body, *this).run();
-  nodes.shrink_to_fit(), triangles.shrink_to_fit();
+  nodes.shrink_to_fit();
+  triangles.shrink_to_fit();
 }
 
 }  // namespace robosim

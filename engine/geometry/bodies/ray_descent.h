@@ -23,7 +23,7 @@ inline double ray_entry(const Aabb& box, const Ray& ray, double slack, double ma
       if (low > 0 || high < 0) return std::numeric_limits<double>::infinity();
       continue;
     }
-    first = std::max(first, (d > 0 ? low : high) / d),
+    first = std::max(first, (d > 0 ? low : high) / d);
     last = std::min(last, (d > 0 ? high : low) / d);
   }
   return first <= last ? first : std::numeric_limits<double>::infinity();
@@ -63,7 +63,8 @@ void descend(const AabbTree& tree, const Ray& ray, double slack, Limit&& limit, 
     for (int i = 0; i < 2; ++i)
       child[i] = {node.first + i, ray_entry(tree.node(node.first + i).box, ray, slack, max_t)};
     if (child[0].t < child[1].t) std::swap(child[0], child[1]);
-    stack[depth++] = child[0], stack[depth++] = child[1];
+    stack[depth++] = child[0];
+    stack[depth++] = child[1];
   }
 }
 

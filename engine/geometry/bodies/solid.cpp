@@ -25,7 +25,8 @@ int crossing(const TriangleSurface::Corners& c, const Vec3d& p, const Vec3d& d, 
   for (int k = 0; k < 3; ++k) {
     const int next = (k + 1) % 3;
     const double e = dot(d, cross(a[k], a[next])), rounding = tolerance * size[k] * size[next];
-    positive += e > rounding, negative += e < -rounding;
+    positive += e > rounding;
+    negative += e < -rounding;
     sum += e;
   }
   if (positive > 0 && negative > 0) return 0;
@@ -43,13 +44,22 @@ Vec3d way_off(const Aabb& box, const Vec3d& p, int attempt) {
   int axis = 0;
   double sign = 1, least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 3; ++i) {
-    if (p[i] - box.lower[i] < least) least = p[i] - box.lower[i], axis = i, sign = -1;
-    if (box.upper[i] - p[i] < least) least = box.upper[i] - p[i], axis = i, sign = 1;
+    if (p[i] - box.lower[i] < least) {
+      least = p[i] - box.lower[i];
+      axis = i;
+      sign = -1;
+    }
+    if (box.upper[i] - p[i] < least) {
+      least = box.upper[i] - p[i];
+      axis = i;
+      sign = 1;
+    }
   }
   // Turn by the golden angle: no two directions are similar.
   const double turn = 0.7391 + 2.3999632 * attempt, tilt = 0.0173 + 0.0519 * attempt;
   Vec3d d;
-  d[axis] = sign, d[(axis + 1) % 3] = tilt * std::cos(turn),
+  d[axis] = sign;
+  d[(axis + 1) % 3] = tilt * std::cos(turn);
   d[(axis + 2) % 3] = tilt * std::sin(turn);
   return d * (1 / norm(d));
 }

@@ -37,22 +37,21 @@ void TriangleMesh::connect() {
   const auto key = [&](int i) { return std::array{at(i).x, at(i).y, at(i).z}; };
   std::sort(order.begin(), order.end(), [&](int i, int j) { return key(i) < key(j); });
   for (std::size_t k = 0; k < order.size(); ++k)
-    place[static_cast<std::size_t>(order[k])] = k > 0 && key(order[k - 1]) == key(order[k])
-                                                    ? place[static_cast<std::size_t>(order[k - 1])]
-                                                    : order[k];
+    place[order[k]] = k > 0 && key(order[k - 1]) == key(order[k]) ? place[order[k - 1]] : order[k];
 
   // Connected parts by union-find with path halving; each part is named by one of its places.
   std::vector<int> leader = place;
   const auto lead = [&](int i) {
-    while (leader[static_cast<std::size_t>(i)] != i) {
-      int& next = leader[static_cast<std::size_t>(i)];
-      i = next = leader[static_cast<std::size_t>(next)];
+    while (leader[i] != i) {
+      int& next = leader[i];
+      i = next = leader[next];
     }
     return i;
   };
   const auto join = [&](int i, int j) {
-    i = lead(i), j = lead(j);
-    leader[static_cast<std::size_t>(std::max(i, j))] = std::min(i, j);
+    i = lead(i);
+    j = lead(j);
+    leader[std::max(i, j)] = std::min(i, j);
   };
 
   // Sort the half-edges, so that those between the same two places are adjacent. Two of opposite
@@ -75,8 +74,7 @@ void TriangleMesh::connect() {
     const Vec3d& o = vertices_[0];
     volume += dot(c[0] - o, cross(c[1] - o, c[2] - o)) / 6;
     for (int k = 0; k < 3; ++k) {
-      const int i = place[static_cast<std::size_t>(vertex(t, k))],
-                j = place[static_cast<std::size_t>(vertex(t, (k + 1) % 3))];
+      const int i = place[vertex(t, k)], j = place[vertex(t, (k + 1) % 3)];
       edges.push_back({std::min(i, j), std::max(i, j), 3 * t + k, i < j});
     }
   }
@@ -90,8 +88,8 @@ void TriangleMesh::connect() {
     while (end < edges.size() && edges[end].low == edges[i].low && edges[end].high == edges[i].high)
       ++end;
     if (end - i == 2 && edges[i].forward != edges[i + 1].forward) {
-      across_[static_cast<std::size_t>(edges[i].number)] = edges[i + 1].number;
-      across_[static_cast<std::size_t>(edges[i + 1].number)] = edges[i].number;
+      across_[edges[i].number] = edges[i + 1].number;
+      across_[edges[i + 1].number] = edges[i].number;
     } else {
       ends = true;  // one triangle, three or more, or two that disagree on the outside
     }
@@ -100,9 +98,10 @@ void TriangleMesh::connect() {
   // List one triangle of each connected part.
   std::vector<char> is_listed(vertices_.size(), 0);
   for (int t = 0; t < n_triangles(); ++t)
-    if (char& listed = is_listed[static_cast<std::size_t>(lead(vertex(t, 0)))];
-        !listed && !corners(t).is_degenerate())
-      listed = 1, connected_parts_.push_back(t);
+    if (char& listed = is_listed[lead(vertex(t, 0))]; !listed && !corners(t).is_degenerate()) {
+      listed = 1;
+      connected_parts_.push_back(t);
+    }
 }
 
 }  // namespace robosim

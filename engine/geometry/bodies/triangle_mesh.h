@@ -27,13 +27,11 @@ class TriangleMesh final : public TriangleSurface {
 
   int n_triangles() const override { return static_cast<int>(faces_.size()); }
   Corners corners(int t) const override {
-    const std::array<int, 3>& f = faces_[static_cast<std::size_t>(t)];
+    const std::array<int, 3>& f = faces_[t];
     return {{at(f[0]), at(f[1]), at(f[2])}};
   }
-  int vertex(int t, int k) const override {
-    return faces_[static_cast<std::size_t>(t)][static_cast<std::size_t>(k)];
-  }
-  int across(int t, int k) const override { return across_[static_cast<std::size_t>(3 * t + k)]; }
+  int vertex(int t, int k) const override { return faces_[t][k]; }
+  int across(int t, int k) const override { return across_[3 * t + k]; }
   bool has_solid() const override { return closed_ && solid_; }
   // One triangle of each part; triangles that share a vertex belong to one part.
   std::vector<int> connected_parts() const override { return connected_parts_; }
@@ -42,7 +40,7 @@ class TriangleMesh final : public TriangleSurface {
   }
 
  private:
-  const Vec3d& at(int vertex) const { return vertices_[static_cast<std::size_t>(vertex)]; }
+  const Vec3d& at(int vertex) const { return vertices_[vertex]; }
   void connect();
 
   std::vector<Vec3d> vertices_;

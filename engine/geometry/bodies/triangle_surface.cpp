@@ -52,12 +52,14 @@ void TriangleSurface::visit_ring(int t, int k, Visit&& visit) const {
     visit(u, j);
     const int h = across(u, (j + 2) % 3);  // leaves the vertex, in the next triangle
     if (h < 0) break;
-    u = h / 3, j = h % 3;
+    u = h / 3;
+    j = h % 3;
   } while (u != t);
   if (u == t && j == k && across(t, (k + 2) % 3) >= 0) return;
   // The fan has an end: visit its rest on the other side.
   for (int h = across(t, k); h >= 0; h = across(u, j)) {
-    u = h / 3, j = (h % 3 + 1) % 3;
+    u = h / 3;
+    j = (h % 3 + 1) % 3;
     if (u == t) return;
     visit(u, j);
   }
@@ -90,14 +92,17 @@ bool TriangleSurface::look_up(int t, const Vec3d& m, Vec3d* nearest) const {
     const Corners other = corners(h / 3);
     const Vec3d away = into(other, h % 3);
     if (dot(n, away) > -angle_tolerance) return false;  // flat or concave
-    if (const Vec3d n_other = other.normal(); nearest && dot(m, n_other) > best)
-      best = dot(m, n_other), *nearest = n_other;
+    if (const Vec3d n_other = other.normal(); nearest && dot(m, n_other) > best) {
+      best = dot(m, n_other);
+      *nearest = n_other;
+    }
     return dot(m, away) <= angle_tolerance;
   };
   if (edge >= 0) return is_edge_normal(edge);
   const int k = vertex_of(farthest);
   if (is_vertex_normal(t, k, m)) return true;
-  is_edge_normal(k), is_edge_normal((k + 2) % 3);
+  is_edge_normal(k);
+  is_edge_normal((k + 2) % 3);
   return false;
 }
 

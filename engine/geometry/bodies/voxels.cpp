@@ -46,18 +46,17 @@ MergedPoints merged_points(std::span<const Vec3d> points, double edge) {
       if (!(std::abs(at) < most_cells))
         throw InputError(message("point ", i, " has the coordinate ", points[i][k],
                                  ", too many cells of ", edge, " m from the origin"));
-      cell[static_cast<std::size_t>(k)] = static_cast<std::int64_t>(at);
+      cell[k] = static_cast<std::int64_t>(at);
     }
     std::size_t slot = hash_of(cell) & (slots - 1);
-    while (table[slot] >= 0 && cells[static_cast<std::size_t>(table[slot])] != cell)
-      slot = (slot + 1) & (slots - 1);
+    while (table[slot] >= 0 && cells[table[slot]] != cell) slot = (slot + 1) & (slots - 1);
     if (table[slot] < 0) {
       table[slot] = static_cast<std::int32_t>(cells.size());
       cells.push_back(cell);
       boxes.push_back({points[i], points[i]});
     }
     cell_of[i] = table[slot];
-    Aabb& box = boxes[static_cast<std::size_t>(table[slot])];
+    Aabb& box = boxes[table[slot]];
     box = hull(box, {points[i], points[i]});
   }
   // Merge each cell's points into the middle of their box.
@@ -66,8 +65,7 @@ MergedPoints merged_points(std::span<const Vec3d> points, double edge) {
   for (const Aabb& box : boxes) merged.points.push_back(0.5 * (box.lower + box.upper));
   double squared = 0;
   for (std::size_t i = 0; i < points.size(); ++i)
-    squared = std::max(
-        squared, squared_norm(points[i] - merged.points[static_cast<std::size_t>(cell_of[i])]));
+    squared = std::max(squared, squared_norm(points[i] - merged.points[cell_of[i]]));
   // Differences and root each have a relative error below 2^-52.
   merged.farthest = std::sqrt(squared) * (1 + 1e-15);
   return merged;

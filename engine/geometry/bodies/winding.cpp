@@ -36,7 +36,8 @@ class SolidAngles {
       return;
     }
     const double x = x_ * under - y_ * over;
-    y_ = x_ * over + y_ * under, x_ = x;
+    y_ = x_ * over + y_ * under;
+    x_ = x;
     if (!(x_ > 1e-100 && x_ + std::fabs(y_) < 1e100)) take();
   }
   double sum() {
@@ -47,7 +48,8 @@ class SolidAngles {
  private:
   void take() {
     half_ += std::atan2(y_, x_);
-    x_ = 1, y_ = 0;
+    x_ = 1;
+    y_ = 0;
   }
   double x_ = 1, y_ = 0;  // the product
   double half_ = 0;       // sum of the half angles that are not in the product
@@ -102,7 +104,7 @@ double WindingNumber::at(const Compound& body, const Vec3d& p_B) const {
   while (depth > 0) {
     const int i = stack[--depth];
     const AabbTree::Node& node = tree.node(i);
-    const Dipole& dipole = dipoles_[static_cast<std::size_t>(i)];
+    const Dipole& dipole = dipoles_[i];
     const Vec3d d = dipole.center - p_B;
     const double squared = squared_norm(d);
     if (squared > far * far * dipole.radius * dipole.radius) {

@@ -119,7 +119,9 @@ class LightMap {
         x <= y && x <= z ? Vec3d(1, 0, 0) : (y <= z ? Vec3d(0, 1, 0) : Vec3d(0, 0, 1));
     Vec3d side = cross(light, least);
     side *= 1 / norm(side);
-    axes_[0] = side, axes_[1] = cross(light, side), axes_[2] = light;
+    axes_[0] = side;
+    axes_[1] = cross(light, side);
+    axes_[2] = light;
     bound(things);
     std::fill(nearness_.begin(), nearness_.end(), -std::numeric_limits<float>::infinity());
     const Nearness map{side_, nearness_};
@@ -160,8 +162,10 @@ class LightMap {
     Vec3d high = {-inf, -inf, -inf};
     const auto take = [&](const Vec3d& p, double r) {
       const Vec3d s = seen(p);
-      for (int k = 0; k < 3; ++k)
-        low_[k] = std::min(low_[k], s[k] - r), high[k] = std::max(high[k], s[k] + r);
+      for (int k = 0; k < 3; ++k) {
+        low_[k] = std::min(low_[k], s[k] - r);
+        high[k] = std::max(high[k], s[k] + r);
+      }
     };
     for (const Vec3d& p : things.corners) take(p, 0);
     for (std::size_t i = 0; i < things.balls.centers.size(); ++i)
@@ -239,7 +243,10 @@ void draw_balls(const Balls& balls, double focal, double near, int first_number,
       const std::size_t at =
           place(static_cast<int>(y)) * place(buffer.width) + place(static_cast<int>(x));
       const float w = static_cast<float>(1 / (c.z - radius));
-      if (w > buffer.nearness[at]) buffer.nearness[at] = w, buffer.number[at] = number;
+      if (w > buffer.nearness[at]) {
+        buffer.nearness[at] = w;
+        buffer.number[at] = number;
+      }
       continue;
     }
     // On the ray z d through a pixel, d = (x, y, 1), the point nearest to the center is at
@@ -297,7 +304,9 @@ void gather_light(const Shadowing& things, const LitPoints& points, std::span<co
         const float *p = points.position.data() + 3 * i, *n = points.normal.data() + 3 * i;
         if (dark && !map.reaches(p, n)) continue;
         const float cosine = std::max(lx * n[0] + ly * n[1] + lz * n[2], 0.0f);
-        out[3 * i] += cosine, out[3 * i + 1] += lz * cosine, out[3 * i + 2] += 1;
+        out[3 * i] += cosine;
+        out[3 * i + 1] += lz * cosine;
+        out[3 * i + 2] += 1;
       }
     }
   };

@@ -29,9 +29,15 @@ struct Span {
   Vec3d n;  // normal at `in`
 
   bool empty() const { return !(in <= out); }
-  void clear() { in = std::numeric_limits<double>::infinity(), out = -in; }
+  void clear() {
+    in = std::numeric_limits<double>::infinity();
+    out = -in;
+  }
   void cut(double from, double to, const Vec3d& normal) {
-    if (from > in) in = from, n = normal;
+    if (from > in) {
+      in = from;
+      n = normal;
+    }
     out = min_number(out, to);
   }
   // Clip by the half-space normal . x <= offset; the normal has any length.
@@ -128,14 +134,18 @@ inline Entry enter(const ConeCore& k, const Vec3d& q, const Vec3d& u) {
   if (A > 0) {
     if (p.z + 0.5 * (in + out) * u.z > 0) return {};  // on the nappe above
   } else if (A < 0) {
-    if (u.z < 0)
-      in = out, out = infinity;
-    else
-      out = in, in = -infinity;
+    if (u.z < 0) {
+      in = out;
+      out = infinity;
+    } else {
+      out = in;
+      in = -infinity;
+    }
   } else {  // parallel to a line of the lateral surface: one root, and one side of it
     if (far != 0 && (B < 0) != (u.z < 0)) return {};
     if (far == 0 && C > 0) return {};
-    in = far != 0 && u.z < 0 ? x2 : -infinity, out = far != 0 && u.z > 0 ? x2 : infinity;
+    in = far != 0 && u.z < 0 ? x2 : -infinity;
+    out = far != 0 && u.z > 0 ? x2 : infinity;
   }
   // Normal at the entry; clip at the apex and the base.
   const Vec3d round = unit_or({p.x + in * u.x, p.y + in * u.y, 0}, Vec3d());
@@ -172,7 +182,7 @@ inline Entry enter(const BoxCore& c, const Vec3d& q, const Vec3d& u) {
 }
 inline Entry enter(const ConvexCore& c, const Vec3d& q, const Vec3d& u) {
   Span span;
-  const auto at = [&](int i) { return c.mesh->vertices[static_cast<std::size_t>(i)]; };
+  const auto at = [&](int i) { return c.mesh->vertices[i]; };
   for (const auto& f : c.mesh->faces) {
     const Vec3d a = at(f[0]) - q, normal = cross(at(f[1]) - at(f[0]), at(f[2]) - at(f[0]));
     span.clip(dot(normal, a), normal, Vec3d(), u);
@@ -188,7 +198,9 @@ inline Entry enter(const TriangleCore& c, const Vec3d& q, const Vec3d& u, bool& 
   double x[3], y[3], z[3];
   for (int i = 0; i < 3; ++i) {
     const Vec3d d = c.vertex[i] - q;
-    x[i] = dot(d, across), y[i] = dot(d, up), z[i] = dot(d, u);
+    x[i] = dot(d, across);
+    y[i] = dot(d, up);
+    z[i] = dot(d, u);
   }
   const double w[3] = {x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2],
                        x[0] * y[1] - x[1] * y[0]};

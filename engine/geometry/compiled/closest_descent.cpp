@@ -177,7 +177,8 @@ class ClosestDescent : NearLanes<isa> {
     const double apart = __builtin_sqrt(squared);
     if (apart < known_.limit) known_.limit = apart;
     const double gap = start - top_B.at - top_A.at;  // between the supporting planes
-    nearest_A_ = top_A.child, nearest_B_ = top_B.child;
+    nearest_A_ = top_A.child;
+    nearest_B_ = top_B.child;
     if (apart > gap + slack_ && (visit_leaves(top_A.child, top_B.child) || measure_all()))
       return stops = true;
     // Find the leaves that may be within the limit along the direction.
@@ -213,8 +214,10 @@ class ClosestDescent : NearLanes<isa> {
         const int child = of_B.leaf[l < node.n ? first + l : of_B.n - 1].child;
         const PackedTree::Node& own = B_.nodes[child / width];
         const int lane = child % width;
-        for (int i = 0; i < 3; ++i)
-          node.center[i][l] = own.center[i][lane], node.half[i][l] = own.half[i][lane];
+        for (int i = 0; i < 3; ++i) {
+          node.center[i][l] = own.center[i][lane];
+          node.half[i][l] = own.half[i][lane];
+        }
       }
       for (int k = 0; k < of_A.n && start - of_B.leaf[first].at - of_A.leaf[k].at <= reach(); ++k) {
         const int child = of_A.leaf[k].child;
@@ -267,7 +270,8 @@ class ClosestDescent : NearLanes<isa> {
         const int lane = __builtin_ctz(left);
         int at = depth++;
         for (; at > bottom && order_[lanes_[at - 1 - bottom]] > order_[lane]; --at) {
-          stack[at] = stack[at - 1], lanes_[at - bottom] = lanes_[at - 1 - bottom];
+          stack[at] = stack[at - 1];
+          lanes_[at - bottom] = lanes_[at - 1 - bottom];
         }
         const int child = width * number + lane;
         stack[at] = opens_A ? Children{child, b, bounds_[lane]} : Children{a, child, bounds_[lane]};
@@ -310,10 +314,15 @@ class ClosestDescent : NearLanes<isa> {
     const Pose& X_ST = S_is_A ? AB_ : BA_;
     // Box of T in the frame of S.
     double middle[3], across[3], h[3];
-    for (int i = 0; i < 3; ++i) h[i] = other.half[i][lane], middle[i] = X_ST.p[i], across[i] = 0;
+    for (int i = 0; i < 3; ++i) {
+      h[i] = other.half[i][lane];
+      middle[i] = X_ST.p[i];
+      across[i] = 0;
+    }
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j < 3; ++j) {
-        middle[i] += X_ST.R[i][j] * other.center[j][lane], across[i] += X_ST.size[i][j] * h[j];
+        middle[i] += X_ST.R[i][j] * other.center[j][lane];
+        across[i] += X_ST.size[i][j] * h[j];
       }
     }
     const Direction d = direction<S_is_A>(other, lane);
@@ -326,10 +335,12 @@ class ClosestDescent : NearLanes<isa> {
       L ahead(d.other);
       for (int i = 0; i < 3; ++i) {
         const L center = load(node.center[i] + from);
-        t[i] = L(middle[i]) - center, half[i] = load(node.half[i] + from);
+        t[i] = L(middle[i]) - center;
+        half[i] = load(node.half[i] + from);
         ahead = nmul_add(L(d.n[i]), center, nmul_add(L(__builtin_fabs(d.n[i])), half[i], ahead));
         const L along = absolute(t[i]) - half[i] - L(across[i]), apart = larger(along, zero);
-        gap = larger(gap, along), squared = mul_add(apart, apart, squared);
+        gap = larger(gap, along);
+        squared = mul_add(apart, apart, squared);
       }
       ahead = larger(ahead, zero);
       squared = larger(squared, ahead * ahead);
@@ -341,7 +352,8 @@ class ClosestDescent : NearLanes<isa> {
         L own(h[j]);
         for (int i = 0; i < 3; ++i) own = mul_add(L(X_ST.size[i][j]), half[i], own);
         const L along = absolute(shift) - own, apart = larger(along, zero);
-        gap = larger(gap, along), squared_T = mul_add(apart, apart, squared_T);
+        gap = larger(gap, along);
+        squared_T = mul_add(apart, apart, squared_T);
       }
       squared = larger(squared, squared_T);
       store_lanes(squared, bounds_ + from);
@@ -408,8 +420,8 @@ class ClosestDescent : NearLanes<isa> {
         store_lanes(greatest(v[0][i], v[1][i], v[2][i]), placed_.upper[i] + from);
         store_lanes(n[i], placed_.normal[i] + from);
       }
-      store_lanes(least(x, y, z), placed_.low + from),
-          store_lanes(greatest(x, y, z), placed_.high + from);
+      store_lanes(least(x, y, z), placed_.low + from);
+      store_lanes(greatest(x, y, z), placed_.high + from);
       store_lanes(dot(n, n), placed_.nn + from);
     }
   }
@@ -458,7 +470,8 @@ class ClosestDescent : NearLanes<isa> {
                       corner(leaf_A.corner[2], from)};
       V lower, upper;
       for (int i = 0; i < 3; ++i) {
-        lower[i] = least(v[0][i], v[1][i], v[2][i]), upper[i] = greatest(v[0][i], v[1][i], v[2][i]);
+        lower[i] = least(v[0][i], v[1][i], v[2][i]);
+        upper[i] = greatest(v[0][i], v[1][i], v[2][i]);
       }
       const V n_A = cross(difference(v[1], v[0]), difference(v[2], v[1]));
       const L x = dot(n_A, v[0]), y = dot(n_A, v[1]), z = dot(n_A, v[2]);
@@ -540,14 +553,17 @@ class ClosestDescent : NearLanes<isa> {
                                   &leaf_B = leaf_of(B_, pair.leaf_B);
       for (int k = 0; k < 3; ++k) {
         for (int c = 0; c < 3; ++c) {
-          from_A[k][c][l] = leaf_A.corner[k][c][pair.a],
+          from_A[k][c][l] = leaf_A.corner[k][c][pair.a];
           from_B[k][c][l] = leaf_B.corner[k][c][pair.b];
         }
       }
     }
     V v[3], w[3];
     for (int k = 0; k < 3; ++k) {
-      for (int c = 0; c < 3; ++c) v[k][c] = load(from_A[k][c]), w[k][c] = load(from_B[k][c]);
+      for (int c = 0; c < 3; ++c) {
+        v[k][c] = load(from_A[k][c]);
+        w[k][c] = load(from_B[k][c]);
+      }
       w[k] = moved(AB_, w[k]);
     }
     alignas(64) double lower[W], upper[W], way[3][W];
@@ -558,7 +574,8 @@ class ClosestDescent : NearLanes<isa> {
       const int q = leaf_of(B_, pairs[l].leaf_B).piece[pairs[l].b];
       if (upper[l] < known_.limit) {
         known_.limit = upper[l];
-        nearest_A_ = pairs[l].leaf_A, nearest_B_ = pairs[l].leaf_B;
+        nearest_A_ = pairs[l].leaf_A;
+        nearest_B_ = pairs[l].leaf_B;
         if (upper[l] > slack_) known_.n = {way[0][l], way[1][l], way[2][l]};
       }
       if (!(lower[l] > 0)) {  // the triangles may overlap
@@ -588,7 +605,10 @@ class ClosestDescent : NearLanes<isa> {
     // Pairs of edges: the nearest point of one line to the other, clamped to its edge; then the
     // nearest point of the other edge, clamped; then the nearest point of the first edge again.
     L ff[3], by_ff[3];
-    for (int j = 0; j < 3; ++j) ff[j] = dot(f[j], f[j]), by_ff[j] = one / ff[j];
+    for (int j = 0; j < 3; ++j) {
+      ff[j] = dot(f[j], f[j]);
+      by_ff[j] = one / ff[j];
+    }
     for (int i = 0; i < 3; ++i) {
       const L ee = dot(e[i], e[i]), by_ee = one / ee;
       for (int j = 0; j < 3; ++j) {

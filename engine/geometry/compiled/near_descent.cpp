@@ -63,7 +63,8 @@ class NearDescent : NearLanes<isa> {
         const int lane = __builtin_ctz(left);
         int at = depth++;
         for (; at > bottom && order_[lanes_[at - 1 - bottom]] > order_[lane]; --at) {
-          stack[at] = stack[at - 1], lanes_[at - bottom] = lanes_[at - 1 - bottom];
+          stack[at] = stack[at - 1];
+          lanes_[at - bottom] = lanes_[at - 1 - bottom];
         }
         stack[at] = opens_A ? Pair{width * number + lane, b} : Pair{a, width * number + lane};
         lanes_[at - bottom] = lane;
@@ -81,10 +82,16 @@ class NearDescent : NearLanes<isa> {
                 const Pose& X_ST) {
     // Box of T in the frame of S.
     double middle[3], across[3], h[3];
-    for (int i = 0; i < 3; ++i) h[i] = other.half[i][lane], middle[i] = X_ST.p[i], across[i] = 0;
+    for (int i = 0; i < 3; ++i) {
+      h[i] = other.half[i][lane];
+      middle[i] = X_ST.p[i];
+      across[i] = 0;
+    }
     for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j)
-        middle[i] += X_ST.R[i][j] * other.center[j][lane], across[i] += X_ST.size[i][j] * h[j];
+      for (int j = 0; j < 3; ++j) {
+        middle[i] += X_ST.R[i][j] * other.center[j][lane];
+        across[i] += X_ST.size[i][j] * h[j];
+      }
     const L zero(0.0), squared_reach(reach() * reach());
     unsigned bits = 0;
     for (int from = 0; from < node.n; from += W) {
@@ -92,9 +99,11 @@ class NearDescent : NearLanes<isa> {
       // The gaps along the axes of one frame are components of the distance.
       L gap(-__builtin_inf()), squared(0.0), squared_T(0.0);
       for (int i = 0; i < 3; ++i) {
-        t[i] = L(middle[i]) - load(node.center[i] + from), half[i] = load(node.half[i] + from);
+        t[i] = L(middle[i]) - load(node.center[i] + from);
+        half[i] = load(node.half[i] + from);
         const L along = absolute(t[i]) - half[i] - L(across[i]), apart = larger(along, zero);
-        gap = larger(gap, along), squared = mul_add(apart, apart, squared);
+        gap = larger(gap, along);
+        squared = mul_add(apart, apart, squared);
       }
       if (bits_of(squared > squared_reach) == all_lanes) continue;
       // Gaps along the axes of T.
@@ -104,7 +113,8 @@ class NearDescent : NearLanes<isa> {
         L own(h[j]);
         for (int i = 0; i < 3; ++i) own = mul_add(L(X_ST.size[i][j]), half[i], own);
         const L along = absolute(shift) - own, apart = larger(along, zero);
-        gap = larger(gap, along), squared_T = mul_add(apart, apart, squared_T);
+        gap = larger(gap, along);
+        squared_T = mul_add(apart, apart, squared_T);
       }
       squared = larger(squared, squared_T);
       store_lanes(select(gap > zero, -squared, gap * gap / (dot(t, t) + dot(half, half))),
@@ -168,7 +178,7 @@ class NearDescent : NearLanes<isa> {
       V lower, upper;
       M far{};
       for (int i = 0; i < 3; ++i) {
-        lower[i] = least(v[0][i], v[1][i], v[2][i]) - L(reach()),
+        lower[i] = least(v[0][i], v[1][i], v[2][i]) - L(reach());
         upper[i] = greatest(v[0][i], v[1][i], v[2][i]) + L(reach());
         const double middle = node_A.center[i][lane_A], half = node_A.half[i][lane_A];
         far = far | (lower[i] > L(middle + half)) | (L(middle - half) > upper[i]);
@@ -179,10 +189,12 @@ class NearDescent : NearLanes<isa> {
       const Normal m = normal(v);
       for (int i = 0; i < 3; ++i) {
         for (int k = 0; k < 3; ++k) store_lanes(v[k][i], b.corner[k][i] + from);
-        store_lanes(lower[i], b.lower[i] + from), store_lanes(upper[i], b.upper[i] + from);
+        store_lanes(lower[i], b.lower[i] + from);
+        store_lanes(upper[i], b.upper[i] + from);
         store_lanes(m.n[i], b.normal[i] + from);
       }
-      store_lanes(m.low, b.low + from), store_lanes(m.high, b.high + from);
+      store_lanes(m.low, b.low + from);
+      store_lanes(m.high, b.high + from);
     }
     left &= (1u << leaf_B.n) - 1;
     if (left == 0) return false;
@@ -196,8 +208,10 @@ class NearDescent : NearLanes<isa> {
       const V v[3] = {corner(leaf_A.corner[0], from), corner(leaf_A.corner[1], from),
                       corner(leaf_A.corner[2], from)};
       V lower, upper;
-      for (int i = 0; i < 3; ++i)
-        lower[i] = least(v[0][i], v[1][i], v[2][i]), upper[i] = greatest(v[0][i], v[1][i], v[2][i]);
+      for (int i = 0; i < 3; ++i) {
+        lower[i] = least(v[0][i], v[1][i], v[2][i]);
+        upper[i] = greatest(v[0][i], v[1][i], v[2][i]);
+      }
       const Normal m = normal(v);
       const unsigned own = from + W <= leaf_A.n ? all_lanes : (1u << (leaf_A.n - from)) - 1;
       for (unsigned rest = left; rest != 0; rest &= rest - 1) {
@@ -227,12 +241,17 @@ class NearDescent : NearLanes<isa> {
       for (int l = 0; l < W; ++l) {
         const auto [i, j] = pairs[first + l < n_pairs ? first + l : n_pairs - 1];
         for (int k = 0; k < 3; ++k)
-          for (int c = 0; c < 3; ++c)
-            from_A[k][c][l] = leaf_A.corner[k][c][i], from_B[k][c][l] = b.corner[k][c][j];
+          for (int c = 0; c < 3; ++c) {
+            from_A[k][c][l] = leaf_A.corner[k][c][i];
+            from_B[k][c][l] = b.corner[k][c][j];
+          }
       }
       V v[3], w[3];
       for (int k = 0; k < 3; ++k)
-        for (int c = 0; c < 3; ++c) v[k][c] = load(from_A[k][c]), w[k][c] = load(from_B[k][c]);
+        for (int c = 0; c < 3; ++c) {
+          v[k][c] = load(from_A[k][c]);
+          w[k][c] = load(from_B[k][c]);
+        }
       const V e[3] = {difference(v[1], v[0]), difference(v[2], v[1]), difference(v[0], v[2])};
       const V f[3] = {difference(w[1], w[0]), difference(w[2], w[1]), difference(w[0], w[2])};
       M far{};

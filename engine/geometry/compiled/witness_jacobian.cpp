@@ -19,7 +19,10 @@ struct Pack {
   static ROBOSIM_INLINE Pack load(const double* x) {
     return {Half::load(x), Half::load(x + N / 2)};
   }
-  ROBOSIM_INLINE void store(double* x) const { low.store(x), high.store(x + N / 2); }
+  ROBOSIM_INLINE void store(double* x) const {
+    low.store(x);
+    high.store(x + N / 2);
+  }
 
   friend ROBOSIM_INLINE Pack operator+(const Pack& a, const Pack& b) {
     return {a.low + b.low, a.high + b.high};
@@ -152,7 +155,8 @@ class CompiledJacobianKernels final : public JacobianKernels {
     x.store(out + J::stride * row);
   }
   static ROBOSIM_INLINE void write(double* out, int row, const Four& linear, const Four& angular) {
-    linear.store(out + J::stride * row), angular.store(out + J::stride * row + 4);
+    linear.store(out + J::stride * row);
+    angular.store(out + J::stride * row + 4);
   }
 
   // Columns as in WitnessFactors::blocks. u is the velocity of the side's point, w the turn of n
@@ -235,7 +239,8 @@ class CompiledJacobianKernels final : public JacobianKernels {
     if (!is_centerd) {
       const Arm r = arm<is_B>(w, X);
       const Four r_x(r.x), r_y(r.y), r_z(r.z);
-      u[0] = difference(r_z, R[1], r_y, R[2]), u[1] = difference(r_x, R[2], r_z, R[0]),
+      u[0] = difference(r_z, R[1], r_y, R[2]);
+      u[1] = difference(r_x, R[2], r_z, R[0]);
       u[2] = difference(r_y, R[0], r_x, R[1]);
       u_n = mul_add(n.z, u[2], sum<Four>(n.y, u[1], n.x, u[0]));
       if (H.row[0].x != 0 || H.row[1].y != 0) {
@@ -296,7 +301,9 @@ class CompiledJacobianKernels final : public JacobianKernels {
     const double c_0 = c.along(t0), c_1 = c.along(t1), c_n = c.along(n);
     const Axes axes(X);
     const Four at_0 = axes.along(t0), at_1 = axes.along(t1), at_n = axes.along(n);
-    P00 *= s, P01 *= s, P11 *= s;
+    P00 *= s;
+    P01 *= s;
+    P11 *= s;
     // s P u + w along t0 and t1, where u = (c_n at_1 - c_1 at_n, c_0 at_n - c_n at_0) and w =
     // (at_1, -at_0) as the shape turns.
     const Eight n0(sum<Four>(P00, at_0, P01, at_1),

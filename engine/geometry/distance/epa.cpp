@@ -58,7 +58,10 @@ Vec3d point_of_touch(const Simplex& start) {
     Simplex s;
     for (int i = 0; i < start.n; ++i)
       if (i != without) s.add(start.w[i], start.a[i]);
-    if (const double d = squared_norm(nearest_point(s)); d < nearest) nearest = d, best = s;
+    if (const double d = squared_norm(nearest_point(s)); d < nearest) {
+      nearest = d;
+      best = s;
+    }
   }
   Vec3d a;
   for (int i = 0; i < best.n; ++i) a += best.lambda[i] * best.a[i];
@@ -82,7 +85,10 @@ class Polytope {
   bool start_from(const SupportPoint& a, const SupportPoint& b, const SupportPoint& c,
                   const SupportPoint& d);
   int add_facet(int i, int j, int k);
-  void link(int f, int i, int g, int j) { facets_[f].neighbor[i] = g, facets_[g].neighbor[j] = f; }
+  void link(int f, int i, int g, int j) {
+    facets_[f].neighbor[i] = g;
+    facets_[g].neighbor[j] = f;
+  }
   bool expand(int f, const SupportPoint& p);
   void remove_visible(int f, int side, const Vec3d& w);
   // True if the facet or one of its neighbors is in the cone of directions.
@@ -158,7 +164,10 @@ bool Polytope::grow_from(const Simplex& start) {
     double farthest = -1;
     for (int i = 0; i < n; ++i) {
       const double d = distance(pool[i].w);
-      if (d > farthest) farthest = d, best = i;
+      if (d > farthest) {
+        farthest = d;
+        best = i;
+      }
       if (i + 1 == start.n && farthest > 1e-6 * size_) break;
     }
     return std::pair(best, farthest);
@@ -210,8 +219,12 @@ bool Polytope::start_from(const SupportPoint& a, const SupportPoint& b, const Su
                     add_facet(v[1], v[2], v[3]), add_facet(v[2], v[0], v[3])};
   for (int i : f)
     if (i < 0) return false;
-  link(f[0], 2, f[1], 0), link(f[0], 1, f[2], 0), link(f[0], 0, f[3], 0);
-  link(f[1], 1, f[2], 2), link(f[2], 1, f[3], 2), link(f[3], 1, f[1], 2);
+  link(f[0], 2, f[1], 0);
+  link(f[0], 1, f[2], 0);
+  link(f[0], 0, f[3], 0);
+  link(f[1], 1, f[2], 2);
+  link(f[2], 1, f[3], 2);
+  link(f[3], 1, f[1], 2);
   return true;
 }
 
@@ -237,7 +250,8 @@ void Polytope::remove_visible(int f, int side, const Vec3d& w) {
     if (n_horizon_ < max_faces) horizon_[n_horizon_++] = {f, side};
     return;
   }
-  facet.alive = false, distance_[f] = INFINITY;
+  facet.alive = false;
+  distance_[f] = INFINITY;
   free_[n_free_++] = f;
   for (int s = 1; s < 3; ++s) {
     const int i = (side + s) % 3, g = facet.neighbor[i];
@@ -257,7 +271,8 @@ bool Polytope::expand(int f, const SupportPoint& p) {
   // Remove all facets that the point sees.
   n_horizon_ = 0;
   Facet& seed = facets_[f];
-  seed.alive = false, distance_[f] = INFINITY;
+  seed.alive = false;
+  distance_[f] = INFINITY;
   free_[n_free_++] = f;
   for (int i = 0; i < 3; ++i) {
     const int g = seed.neighbor[i];
@@ -303,15 +318,21 @@ void Polytope::set_nearest_point(Penetration& p, double depth) const {
       Simplex s;
       for (int k : f.vertex) s.add(vertices_[k].w, vertices_[k].a);
       const double d = squared_norm(nearest_point(s));
-      if (d < nearest) nearest = d, best = s;
+      if (d < nearest) {
+        nearest = d;
+        best = s;
+      }
     }
     if (best.n > 0) break;
   }
-  for (int k = 0; k < best.n; ++k)
-    p.a += best.lambda[k] * best.a[k], p.w += best.lambda[k] * best.w[k];
+  for (int k = 0; k < best.n; ++k) {
+    p.a += best.lambda[k] * best.a[k];
+    p.w += best.lambda[k] * best.w[k];
+  }
   if (best.n > 0) return;
   const SupportPoint end = D_(p.direction);
-  p.a = end.a, p.w = end.w;
+  p.a = end.a;
+  p.w = end.w;
 }
 
 Simplex Polytope::points_of(int f) const {
@@ -322,10 +343,14 @@ Simplex Polytope::points_of(int f) const {
 
 bool Polytope::is_proved_from(int f) const {
   Penetration p;
-  p.direction = facets_[f].n, p.depth = facets_[f].d;
+  p.direction = facets_[f].n;
+  p.depth = facets_[f].d;
   Simplex s = points_of(f);
   nearest_point(s);
-  for (int k = 0; k < s.n; ++k) p.a += s.lambda[k] * s.a[k], p.w += s.lambda[k] * s.w[k];
+  for (int k = 0; k < s.n; ++k) {
+    p.a += s.lambda[k] * s.a[k];
+    p.w += s.lambda[k] * s.w[k];
+  }
   return guess_.proved(guess_.caller, p);
 }
 
@@ -338,12 +363,18 @@ bool Polytope::search(Penetration& best, double& lower, double known) {
     int nearest = -1;
     double least = INFINITY;
     for (int f = 0; f < n_facets_; ++f)
-      if (distance_[f] < least && is_about(f)) nearest = f, least = distance_[f];
+      if (distance_[f] < least && is_about(f)) {
+        nearest = f;
+        least = distance_[f];
+      }
     if (nearest < 0) return false;
     const Facet& facet = facets_[nearest];
     const SupportPoint p = D_(facet.n);
     const double h = dot(facet.n, p.w);
-    if (h <= best.depth) best.direction = facet.n, best.depth = h;
+    if (h <= best.depth) {
+      best.direction = facet.n;
+      best.depth = h;
+    }
     lower = facet.d;
     if (lower >= known) return true;
     // Ask the caller once for a proof.
@@ -353,7 +384,10 @@ bool Polytope::search(Penetration& best, double& lower, double known) {
     }
     if (best.depth - lower <= epa_tolerance * size_) {
       // Among equal depths, prefer the direction that has its facet.
-      if (h - lower <= epa_tolerance * size_) best.direction = facet.n, best.depth = h;
+      if (h - lower <= epa_tolerance * size_) {
+        best.direction = facet.n;
+        best.depth = h;
+      }
       return true;
     }
     if (!expand(nearest, p)) return false;
@@ -406,13 +440,16 @@ int Polytope::choose_starts(const Penetration& best, int about, Start* starts) c
 // `known`.
 Penetration Polytope::refined(const Start& start, double known) {
   Penetration best;
-  best.direction = start.direction, best.depth = start.depth;
+  best.direction = start.direction;
+  best.depth = start.depth;
   double angle = 0.3, lower = -INFINITY;
   Simplex about = start.about;
   for (int round = 0; round < max_epa_rounds; ++round) {
     const Vec3d before = best.direction;
-    n_vertices_ = n_facets_ = n_free_ = 0, room_ = room_about;
-    center_ = best.direction, alike_ = std::cos(angle);
+    n_vertices_ = n_facets_ = n_free_ = 0;
+    room_ = room_about;
+    center_ = best.direction;
+    alike_ = std::cos(angle);
     if (!grow_from(about) || search(best, lower, known) || n_vertices_ < room_) break;
     if (norm(best.direction - before) < 0.5 * angle) angle *= 0.2;
     const int nearest = facet_about(best.direction);
@@ -442,8 +479,10 @@ Penetration Polytope::solve(const Simplex& start) {
   // is more accurate than before. Without a proof, refine several good directions separately.
   if (guess_.least_deep) {
     const Vec3d direction = guess_.least_deep(guess_.caller);
-    if (const double depth = dot(direction, D_(direction).w); depth < best.depth)
-      best.direction = direction, best.depth = depth;
+    if (const double depth = dot(direction, D_(direction).w); depth < best.depth) {
+      best.direction = direction;
+      best.depth = depth;
+    }
   }
   const int about = facet_about(best.direction);
   if (about < 0) {

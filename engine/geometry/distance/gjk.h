@@ -155,7 +155,8 @@ void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
     const SupportPoint p = D.support(-r.v);
     const double lower = dot(r.v, p.w) / length;
     if (lower > r.lower) {
-      r.lower = lower, r.axis = r.v;
+      r.lower = lower;
+      r.axis = r.v;
       if (lower >= goal.separated) return;
     }
     // Stop if the bounds are close enough, or if the support point is in the simplex already.
@@ -166,13 +167,18 @@ void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
       for (int i = 0; i < s.n; ++i)
         repeated |= s.w[i].x == p.w.x && s.w[i].y == p.w.y && s.w[i].z == p.w.z;
       if (stalled > 0 || repeated) {
-        if (gap < best_gap) best = r, best_gap = gap;
+        if (gap < best_gap) {
+          best = r;
+          best_gap = gap;
+        }
         if (repeated || stalled > gjk_limits::max_stalled) break;
       }
     }
 
     // Nearest point of the simplex with the support point added.
-    s.w[s.n] = p.w, s.a[s.n] = p.a, s.corners[s.n] = p.corners;
+    s.w[s.n] = p.w;
+    s.a[s.n] = p.a;
+    s.corners[s.n] = p.corners;
     const int n = s.n + 1;
     const SimplexFace face = nearest_face(s.w, n);
     r.scale = max_number(r.scale, squared_norm(p.w) + squared_norm(p.a));
@@ -185,18 +191,27 @@ void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
         reduce(s, face);
       else
         s.n = n == 4 ? 4 : 0;
-      r.overlap = true, r.v = {}, r.upper = 0;
+      r.overlap = true;
+      r.v = {};
+      r.upper = 0;
       return;
     }
     const double upper = std::sqrt(face.vv);
-    if (!(upper < r.upper) && stalled++ == 0) best = r, best_gap = length - lower;
+    if (!(upper < r.upper) && stalled++ == 0) {
+      best = r;
+      best_gap = length - lower;
+    }
     reduce(s, face);
-    r.v = face.v, r.upper = length = upper;
+    r.v = face.v;
+    r.upper = length = upper;
     if (upper < goal.near) return;
   }
   // Return the iterate with the smallest gap.
   if (best_gap < length - r.lower) {
-    best.lower = r.lower, best.axis = r.axis, best.iterations = r.iterations, best.scale = r.scale;
+    best.lower = r.lower;
+    best.axis = r.axis;
+    best.iterations = r.iterations;
+    best.scale = r.scale;
     r = best;
   }
 }
@@ -210,14 +225,17 @@ bool set_out(const Difference& D, const SimplexCorners& last, GjkResult& r) {
     const CornerPair& pair = last.pair[i];
     if (pair.A >= D.A.n_corners() || pair.B >= D.B.n_corners()) return false;
     const SupportPoint p = D.at(pair);
-    s.w[i] = p.w, s.a[i] = p.a, s.corners[i] = p.corners;
+    s.w[i] = p.w;
+    s.a[i] = p.a;
+    s.corners[i] = p.corners;
     r.scale = max_number(r.scale, squared_norm(p.w) + squared_norm(p.a));
   }
   const SimplexFace face = nearest_face(s.w, last.n);
   if (face.n == 0 || !(face.vv > gjk_limits::rounding_error * gjk_limits::rounding_error * r.scale))
     return false;
   reduce(s, face);
-  r.v = face.v, r.upper = std::sqrt(face.vv);
+  r.v = face.v;
+  r.upper = std::sqrt(face.vv);
   return true;
 }
 

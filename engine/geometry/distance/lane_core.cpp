@@ -8,8 +8,11 @@ LaneCore lane_core(const Shape& shape) {
   if (shape.type == ShapeType::half_space || shape.type == ShapeType::triangle) return out;
   out.is_known = true;
   visit(shape, [&](const auto& core) {
-    if constexpr (requires { core.curved; })
-      out.is_curved = core.curved, out.rounding = core.rounding(), out.center = core.center();
+    if constexpr (requires { core.curved; }) {
+      out.is_curved = core.curved;
+      out.rounding = core.rounding();
+      out.center = core.center();
+    }
   });
   out.half = shape.half_extents;
   if (shape.type == ShapeType::capsule || shape.type == ShapeType::cylinder ||

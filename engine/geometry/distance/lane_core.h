@@ -83,7 +83,8 @@ Vec3<L> farthest(const SupportTable::View& t, const Vec3<L>& d) {
   std::int32_t index[L::width], at[L::width], last[L::width], most = 0;
   for (int l = 0; l < L::width; ++l) {
     const int c = static_cast<int>(cells[l]);
-    at[l] = t.begin[c], last[l] = t.begin[c + 1] - 1;
+    at[l] = t.begin[c];
+    last[l] = t.begin[c + 1] - 1;
     most = last[l] - at[l] > most ? last[l] - at[l] : most;
     index[l] = t.list[at[l]];
   }
@@ -97,7 +98,8 @@ Vec3<L> farthest(const SupportTable::View& t, const Vec3<L>& d) {
     const Vec3<L> p = picked<L>(t, index);
     const L along = dot(p, d);
     const auto is_farther = along > reach;
-    best = select(is_farther, p, best), reach = robosim::select(is_farther, along, reach);
+    best = select(is_farther, p, best);
+    reach = robosim::select(is_farther, along, reach);
   }
   return best;
 }

@@ -81,7 +81,9 @@ LaneGjk<L> lane_gjk(const LaneCore& A, const LaneCore& B, const SE3<L>& X_AB, co
   constexpr int max_rounds = 40;
   const L zero(0), one(1), infinite(__builtin_inf());
   LaneGjk<L> r;
-  r.lower = -infinite, r.upper = infinite, r.axis = start;
+  r.lower = -infinite;
+  r.upper = infinite;
+  r.axis = start;
   Vec3<L> v = start, w[3] = {start, start, start};
   L length = norm(start), taken[3] = {-one, -one, -one};  // 1 if w_k is a corner
   std::uint32_t ended = ~lanes;
@@ -114,7 +116,8 @@ LaneGjk<L> lane_gjk(const LaneCore& A, const LaneCore& B, const SE3<L>& X_AB, co
     Vec3<L> e[3], moment[3];
     L ee[3];
     for (int k = 0; k < 3; ++k) {
-      e[k] = w[k] - p, ee[k] = squared_norm(e[k]);
+      e[k] = w[k] - p;
+      ee[k] = squared_norm(e[k]);
       moment[k] = cross(p, e[k]);
       const L t = -dot(p, e[k]), inverse = one / ee[k];
       Vec3<L> point = mul_add(t * inverse, e[k], p);

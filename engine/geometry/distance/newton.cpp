@@ -12,9 +12,11 @@ void respond_where_regular(double phi, const tangent_plane::Radii& A, const tang
   using namespace tangent_plane;
   r.P = r.Q_A = r.Q_B = r.H = {};
   if (A.n_straight == 1) {
-    r.Q_A = outer(A.along, A.along), r.H = B.finite;
+    r.Q_A = outer(A.along, A.along);
+    r.H = B.finite;
   } else if (B.n_straight == 1) {
-    r.Q_B = outer(B.along, B.along), r.H = A.finite * r.Q_B;
+    r.Q_B = outer(B.along, B.along);
+    r.H = A.finite * r.Q_B;
   } else {
     const Mat2 M = phi * one + A.finite + B.finite;
     const double mean = 0.5 * (M.row[0].x + M.row[1].y), half = 0.5 * (M.row[0].x - M.row[1].y),
@@ -23,7 +25,9 @@ void respond_where_regular(double phi, const tangent_plane::Radii& A, const tang
                  angle = 0.5 * std::atan2(mean < 0 ? -off : off, mean < 0 ? -half : half);
     if (!(std::fabs(largest) > singular * scale)) return;
     const Vec2 e{std::cos(angle), std::sin(angle)};
-    r.P = (1 / largest) * outer(e, e), r.Q_A = r.P * A.finite, r.Q_B = r.P * B.finite,
+    r.P = (1 / largest) * outer(e, e);
+    r.Q_A = r.P * A.finite;
+    r.Q_B = r.P * B.finite;
     r.H = A.finite * r.Q_B;
   }
 }
@@ -60,7 +64,8 @@ void newton_step(const LocalSurface& A, const LocalSurface& B, tangent_plane::Ra
              db = da + phi * dn - offset;
   n += dn.x * t0 + dn.y * t1;
   n *= 1 / norm(n);
-  a += da.x * t0 + da.y * t1, b += db.x * t0 + db.y * t1;
+  a += da.x * t0 + da.y * t1;
+  b += db.x * t0 + db.y * t1;
 }
 
 }  // namespace robosim

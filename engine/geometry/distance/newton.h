@@ -58,8 +58,10 @@ struct SurfacesOf {
   // polytopes, whose features do not change in anything that Newton's method uses.
   bool renew(int side, LocalSurface& s, const Vec3d& p, const Vec3d& n) const {
     const auto take = [&](const Curvature& c) {
-      for (int i = 0; i < 2; ++i)
-        s.axis[i] = side ? D.X_AB.R * c.axis[i] : c.axis[i], s.radius[i] = c.radius[i];
+      for (int i = 0; i < 2; ++i) {
+        s.axis[i] = side ? D.X_AB.R * c.axis[i] : c.axis[i];
+        s.radius[i] = c.radius[i];
+      }
       s.slide = c.slide;
       return true;
     };

@@ -86,7 +86,10 @@ class Mixing {
       }
       mixed -= x * (to - g_[0]);
     }
-    f_[1] = f_[0], g_[1] = g_[0], f_[0] = f, g_[0] = to;
+    f_[1] = f_[0];
+    g_[1] = g_[0];
+    f_[0] = f;
+    g_[0] = to;
     n_ = n_ < 2 ? n_ + 1 : 2;
     return mixed;
   }
@@ -122,7 +125,8 @@ Contact approached(const SupportFunction& D, const Contact& contact, double scal
     if (r.overlap) break;
     c.normal = r.axis * (1 / norm(r.axis));  // of the best separating plane; v up to rounding
     c.distance = dot(c.normal, D(-c.normal).w);
-    c.a = {}, c.w = -shift;
+    c.a = {};
+    c.w = -shift;
     for (int i = 0; i < r.simplex.n; ++i) {
       c.a += r.simplex.lambda[i] * r.simplex.a[i];
       c.w += r.simplex.lambda[i] * r.simplex.w[i];
@@ -130,7 +134,10 @@ Contact approached(const SupportFunction& D, const Contact& contact, double scal
     const double e = error(c), gain = c.distance - highest;
     slow = gain > enough || e < 0.5 * best_error ? 0 : slow + 1;
     // Keep the contact with the largest distance, or the smallest error among equal distances.
-    if (gain > equal || (gain > -equal && e < best_error)) best = c, best_error = e;
+    if (gain > equal || (gain > -equal && e < best_error)) {
+      best = c;
+      best_error = e;
+    }
     highest = max_number(highest, c.distance);
     // A large step disturbs what had converged. So one plain step follows, and the step after it
     // enters the mixing.
@@ -164,7 +171,10 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
   for (int round = 0; round < max_rounds; ++round) {
     // Try Newton's method on the features at the mean of the points.
     Vec3d a, w;
-    for (int i = 0; i < count; ++i) a += (1.0 / count) * ends[i].a, w += (1.0 / count) * ends[i].w;
+    for (int i = 0; i < count; ++i) {
+      a += (1.0 / count) * ends[i].a;
+      w += (1.0 / count) * ends[i].w;
+    }
     const Candidate c = newton(D, surfaces, Candidate(D, {n, 0, a, w}), scale, 1e-9);
     if (c.contact.distance > best.contact.distance - enough && c.error < best.error) best = c;
     // Steepest ascent: the nearest point to the origin of the points' hull in the tangent plane. If
@@ -174,14 +184,16 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
     const Vec3d steepest = nearest_point(hull);
     if (const double error = norm(steepest);
         distance > best.contact.distance - enough && error < best.error) {
-      best.contact = {n, distance, {}, steepest + distance * n}, best.error = error;
+      best.contact = {n, distance, {}, steepest + distance * n};
+      best.error = error;
       for (int i = 0; i < hull.n; ++i) best.contact.a += hull.lambda[i] * hull.a[i];
     }
     if (best.error < enough) break;
     // Newton's step on the features about the mean.
     Vec3d b = a + w, to = n;
     const LocalSurface A = surfaces.surface(0, a, n, 1e-9), B = surfaces.surface(1, b, -n, 1e-9);
-    a = surfaces.on_feature(0, A, a, n), b = surfaces.on_feature(1, B, b, -n);
+    a = surfaces.on_feature(0, A, a, n);
+    b = surfaces.on_feature(1, B, b, -n);
     Vec3d next_a = a, next_b = b;
     newton_step(surfaces, A, B, scale, to, next_a, next_b);
     // Take Newton's step up to its length if it ascends for all points, otherwise the steepest
@@ -191,22 +203,26 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
     bool uphill = high > 0;
     for (int i = 0; i < count; ++i) uphill &= dot(t, ends[i].w) > 0;
     if (!uphill) {
-      t = steepest, high = 0.5;
+      t = steepest;
+      high = 0.5;
       if (!(norm(t) > enough)) break;
     }
     t *= 1 / norm(t);
     // Point on the arc from n in direction t, corrected so that the normal stays perpendicular to
     // the features' straight directions. The search ends where the plane's distance falls again.
     const auto along = [&](double s, Vec3d& m, Vec3d& tangent) {
-      m = std::cos(s) * n + std::sin(s) * t, tangent = std::cos(s) * t - std::sin(s) * n;
+      m = std::cos(s) * n + std::sin(s) * t;
+      tangent = std::cos(s) * t - std::sin(s) * n;
       for (int side = 0; side < 2; ++side) {
         const LocalSurface& at_n = side ? B : A;
         LocalSurface f = at_n;
         const Vec3d out = side ? -m : m;
         surfaces.renew(side, f, surfaces.on_feature(side, f, side ? b : a, out), out);
         for (int i = 0; i < 2; ++i)
-          if (f.is_straight(i) && std::fabs(dot(n, at_n.axis[i])) < 1e-6)
-            m -= dot(m, f.axis[i]) * f.axis[i], tangent -= dot(tangent, f.axis[i]) * f.axis[i];
+          if (f.is_straight(i) && std::fabs(dot(n, at_n.axis[i])) < 1e-6) {
+            m -= dot(m, f.axis[i]) * f.axis[i];
+            tangent -= dot(tangent, f.axis[i]) * f.axis[i];
+          }
       }
       m *= 1 / norm(m);
     };
@@ -219,14 +235,20 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
     // Bisection for the kink.
     double low = 0;
     SupportPoint before = ends[0], after = ends[0];
-    if (rises(high, after)) low = high, before = after;
+    if (rises(high, after)) {
+      low = high;
+      before = after;
+    }
     for (int i = 0; i < max_halvings && high - low > 1e-16; ++i) {
       const double s = 0.5 * (low + high);
       SupportPoint p;
-      if (rises(s, p))
-        low = s, before = p;
-      else
-        high = s, after = p;
+      if (rises(s, p)) {
+        low = s;
+        before = p;
+      } else {
+        high = s;
+        after = p;
+      }
     }
     Vec3d m, tangent;
     along(low, m, tangent);
@@ -240,8 +262,12 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
     for (const SupportPoint& p : {before, after}) {
       int i = 0;
       while (i < count && !(norm(p.w - ends[i].w) < same)) ++i;
-      if (i == most) std::copy(ends + 1, ends + most, ends), --i;
-      ends[i] = p, count = std::max(count, i + 1);
+      if (i == most) {
+        std::copy(ends + 1, ends + most, ends);
+        --i;
+      }
+      ends[i] = p;
+      count = std::max(count, i + 1);
     }
   }
   return best;

@@ -17,7 +17,11 @@ constexpr double before_larger = 1 - 4e-16, before_smaller = 1 + 4e-16;
 void point(const Vec3d* w, int i, Face& best) {
   const double vv = squared_norm(w[i]);
   if (!(vv < before_larger * best.vv)) return;
-  best.n = 1, best.index[0] = i, best.lambda[0] = 1, best.v = w[i], best.vv = vv;
+  best.n = 1;
+  best.index[0] = i;
+  best.lambda[0] = 1;
+  best.v = w[i];
+  best.vv = vv;
 }
 
 void segment(const Vec3d* w, int i, int j, Face& best) {
@@ -30,8 +34,13 @@ void segment(const Vec3d* w, int i, int j, Face& best) {
   v -= (dot(v, e) / ee) * e;  // perpendicular to the edge even if the origin is very near
   const double vv = squared_norm(v);
   if (!(vv < (best.n == 1 ? before_smaller : before_larger) * best.vv)) return;
-  best.n = 2, best.index[0] = i, best.index[1] = j, best.lambda[0] = 1 - u, best.lambda[1] = u,
-  best.v = v, best.vv = vv;
+  best.n = 2;
+  best.index[0] = i;
+  best.index[1] = j;
+  best.lambda[0] = 1 - u;
+  best.lambda[1] = u;
+  best.v = v;
+  best.vv = vv;
 }
 
 // n = ab x ac is given. Barycentric coordinates are ratios of areas along n.
@@ -53,8 +62,14 @@ void triangle(const Vec3d* w, int i, int j, int k, const Vec3d& ab, const Vec3d&
     }
     const double vv = squared_norm(v);
     if (!(vv < before_smaller * best.vv)) return;
-    best.n = 3, best.index[0] = i, best.index[1] = j, best.index[2] = k;
-    best.lambda[0] = 1 - lb - lc, best.lambda[1] = lb, best.lambda[2] = lc, best.v = v,
+    best.n = 3;
+    best.index[0] = i;
+    best.index[1] = j;
+    best.index[2] = k;
+    best.lambda[0] = 1 - lb - lc;
+    best.lambda[1] = lb;
+    best.lambda[2] = lc;
+    best.v = v;
     best.vv = vv;
     return;
   }

@@ -37,7 +37,9 @@ struct Simplex {
   Simplex() {}
 
   void add(const Vec3d& w_, const Vec3d& a_) {
-    w[n] = w_, a[n] = a_, corners[n] = {0, 0};
+    w[n] = w_;
+    a[n] = a_;
+    corners[n] = {0, 0};
     ++n;
   }
 };
@@ -57,8 +59,11 @@ SimplexFace nearest_face(const Vec3d* w, int n);
 // Reduce the simplex to the given face.
 inline void reduce(Simplex& s, const SimplexFace& f) {
   for (int i = 0; i < f.n; ++i) {
-    if (f.index[i] != i)
-      s.w[i] = s.w[f.index[i]], s.a[i] = s.a[f.index[i]], s.corners[i] = s.corners[f.index[i]];
+    if (f.index[i] != i) {
+      s.w[i] = s.w[f.index[i]];
+      s.a[i] = s.a[f.index[i]];
+      s.corners[i] = s.corners[f.index[i]];
+    }
     s.lambda[i] = f.lambda[i];
   }
   s.n = f.n;

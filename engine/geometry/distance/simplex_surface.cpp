@@ -7,8 +7,10 @@ namespace {
 
 LocalSurface corner(const Vec3d& p, const Vec3d& n) {
   LocalSurface s;
-  s.kind = FeatureKind::vertex, s.point = p;
-  s.axis[0] = perpendicular(n), s.axis[1] = cross(n, s.axis[0]);
+  s.kind = FeatureKind::vertex;
+  s.point = p;
+  s.axis[0] = perpendicular(n);
+  s.axis[1] = cross(n, s.axis[0]);
   return s;
 }
 
@@ -18,8 +20,11 @@ LocalSurface edge(const Vec3d& a, const Vec3d& b, const Vec3d& p, const Vec3d& n
   const double length = norm(d), to_a = dot(p - a, d) / length, to_b = length - to_a;
   if (std::min(to_a, to_b) <= on) return corner(to_a < to_b ? a : b, n);
   LocalSurface s;
-  s.kind = FeatureKind::edge, s.point = a, s.slide = std::min(to_a, to_b);
-  s.axis[0] = d * (1 / length), s.radius[0] = LocalSurface::straight;
+  s.kind = FeatureKind::edge;
+  s.point = a;
+  s.slide = std::min(to_a, to_b);
+  s.axis[0] = d * (1 / length);
+  s.radius[0] = LocalSurface::straight;
   s.axis[1] = unit_or(cross(n, s.axis[0]), perpendicular(s.axis[0]));
   return s;
 }
@@ -42,8 +47,11 @@ LocalSurface simplex_surface(const Vec3d* point, const double* weight, int n_poi
   if (!(room[nearest] > on))
     return edge(point[(nearest + 1) % 3], point[(nearest + 2) % 3], p, n, on);
   LocalSurface s;
-  s.kind = FeatureKind::face, s.point = point[0], s.slide = room[nearest];
-  s.axis[0] = d * (1 / norm(d)), s.axis[1] = cross(m, s.axis[0]) * (1 / area);
+  s.kind = FeatureKind::face;
+  s.point = point[0];
+  s.slide = room[nearest];
+  s.axis[0] = d * (1 / norm(d));
+  s.axis[1] = cross(m, s.axis[0]) * (1 / area);
   s.radius[0] = s.radius[1] = LocalSurface::straight;
   return s;
 }

@@ -35,7 +35,10 @@ struct SurfacesOfSimplex : SurfacesOf<Difference> {
       const Vec3d x = side ? simplex.a[i] + simplex.w[i] : simplex.a[i];
       int k = 0;
       while (k < n_points && !(squared_norm(x - point[k]) <= same * same * scale * scale)) ++k;
-      if (k == n_points) point[n_points] = x, weight[n_points++] = 0;
+      if (k == n_points) {
+        point[n_points] = x;
+        weight[n_points++] = 0;
+      }
       weight[k] += simplex.lambda[i];
     }
     return simplex_surface(point, weight, n_points, p, n, smaller * precision * scale);

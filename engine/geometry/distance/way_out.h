@@ -51,7 +51,9 @@ Form growth_form(const Core& core, const Vec3d& p, const Vec3d& n, const Vec3d& 
   Form form;
   for (int i = 0; i < 2; ++i) {
     const double x = dot(s.axis[i], t0), y = dot(s.axis[i], t1);
-    form.xx += g.along[i] * x * x, form.xy += g.along[i] * x * y, form.yy += g.along[i] * y * y;
+    form.xx += g.along[i] * x * x;
+    form.xy += g.along[i] * x * y;
+    form.yy += g.along[i] * y * y;
   }
   return form;
 }

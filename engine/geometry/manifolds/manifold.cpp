@@ -116,7 +116,8 @@ class Finder {
     const Vec3d& p = own.corner[i];
     PointCandidate c;
     c.anchor = s == 0 ? Anchor::corner_A : Anchor::corner_B;
-    c.id[s] = own.patch.corner_id[i], c.id[o] = other.patch.face;
+    c.id[s] = own.patch.corner_id[i];
+    c.id[o] = other.patch.face;
     c.slide = LocalSurface::straight;
     // Find where the line leaves the other shape, and the feature of that shape.
     if (other.patch.kind == Patch::Kind::line) {
@@ -155,7 +156,9 @@ class Finder {
     c.gap = c.exit[1].z - c.exit[0].z;
     c.core[0] = c.core[1] = p;
     if (c.slide <= on_) c.slide = 0;
-    c.side[s] = i, c.side[o] = 0, c.part[0] = c.part[1] = 0;
+    c.side[s] = i;
+    c.side[o] = 0;
+    c.part[0] = c.part[1] = 0;
     add(c);
   }
 
@@ -171,7 +174,8 @@ class Finder {
     PointCandidate c;
     c.anchor = Anchor::crossing;
     c.slide = min_number(a, b);
-    c.side[0] = i, c.side[1] = j;
+    c.side[0] = i;
+    c.side[1] = j;
     c.part[0] = a0 / (a0 - a1);
     c.core[0] = P_[0].corner[i] + c.part[0] * (P_[0].corner[i_end] - P_[0].corner[i]);
     // Take B's point beside A's. Nearly parallel sides do not determine where they cross, but they
@@ -180,7 +184,8 @@ class Finder {
     c.part[1] = ((c.core[0].x - from.x) * along.x + (c.core[0].y - from.y) * along.y) /
                 (along.x * along.x + along.y * along.y);
     c.core[1] = {c.core[0].x, c.core[0].y, from.z + c.part[1] * along.z};
-    c.id[0] = P_[0].patch.side_id[i], c.id[1] = P_[1].patch.side_id[j];
+    c.id[0] = P_[0].patch.side_id[i];
+    c.id[1] = P_[1].patch.side_id[j];
     for (int s = 0; s < 2; ++s) c.exit[s] = P_[s].exit_from(c.core[s]);
     c.gap = c.exit[1].z - c.exit[0].z;
     add(c);
@@ -204,7 +209,8 @@ void spread(Candidates& all, double equal) {
       next = i;
   std::fill_n(distance, n, LocalSurface::straight);
   for (int chosen = 0; chosen < Manifold::max_points; ++chosen) {
-    std::swap(all[chosen], all[next]), std::swap(distance[chosen], distance[next]);
+    std::swap(all[chosen], all[next]);
+    std::swap(distance[chosen], distance[next]);
     next = chosen + 1;
     for (int i = chosen + 1; i < n; ++i) {
       distance[i] = min_number(distance[i], across(all[i], all[chosen]));
@@ -341,7 +347,8 @@ struct FacingPatches {
 // witness and reference of m must be set.
 void give_points(const FacingPatches& patches, const Candidates& found, Manifold& m) {
   const PlacedPatch(&P)[2] = patches.P;
-  m.n_points = found.size(), m.deepest = 0;
+  m.n_points = found.size();
+  m.deepest = 0;
   // Sort the candidates by their features.
   int order[Manifold::max_points];
   for (int i = 0; i < m.n_points; ++i) {
@@ -354,12 +361,17 @@ void give_points(const FacingPatches& patches, const Candidates& found, Manifold
   for (int i = 0; i < m.n_points; ++i) {
     const PointCandidate& c = found[order[i]];
     ManifoldPoint& x = *std::construct_at(&m.points[i]);
-    x.gap = c.gap, x.slide = c.slide, x.anchor = c.anchor;
+    x.gap = c.gap;
+    x.slide = c.slide;
+    x.anchor = c.anchor;
     if (c.gap < m.points[m.deepest].gap) m.deepest = i;
-    x.feature[0] = c.id[0], x.feature[1] = c.id[1];
+    x.feature[0] = c.id[0];
+    x.feature[1] = c.id[1];
     if (c.anchor == Anchor::witness) {
-      x.p_WA = m.witness.p_WA, x.p_WB = m.witness.p_WB;
-      x.trace[0].out = m.witness.normal, x.trace[1].out = -m.witness.normal;
+      x.p_WA = m.witness.p_WA;
+      x.p_WB = m.witness.p_WB;
+      x.trace[0].out = m.witness.normal;
+      x.trace[1].out = -m.witness.normal;
     } else {
       x.p_WA = X_WC * Vec3d(c.core[0].x, c.core[0].y, c.exit[0].z);
       x.p_WB = x.p_WA + c.gap * m.n;
@@ -395,7 +407,8 @@ void give_points(const FacingPatches& patches, const Candidates& found, Manifold
 Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B,
                          const SE3d& X_WB, double margin, const Vec3d* facing) {
   Manifold m;
-  m.witness = w, m.n = w.normal;
+  m.witness = w;
+  m.n = w.normal;
   if (!(w.distance <= margin) || !std::isfinite(w.distance)) return m;
 
   // Find the points along the normal of the witness.
@@ -439,8 +452,10 @@ Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, con
     const bool is_as_deep = deepest <= w.distance + depth && deepest >= w.distance - lean;
     if (is_any && deep > 1 && is_as_deep)
       enough = depth;
-    else
-      flat = -1, find_along(w.normal);
+    else {
+      flat = -1;
+      find_along(w.normal);
+    }
   }
 
   // Add the witness where no corner or crossing is as deep. Let it replace a point at the same
@@ -458,9 +473,11 @@ Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, con
                        on_B = local_surface(B, X_WB, w.p_WB, -w.normal);
     PointCandidate c{};
     c.anchor = Anchor::witness;
-    c.gap = deepest = w.distance, c.slide = min_number(on_A.slide, on_B.slide);
+    c.gap = deepest = w.distance;
+    c.slide = min_number(on_A.slide, on_B.slide);
     if (c.slide <= finder.on()) c.slide = 0;
-    c.id[0] = id_of(on_A), c.id[1] = id_of(on_B);
+    c.id[0] = id_of(on_A);
+    c.id[1] = id_of(on_B);
     if (at_witness >= 0)
       found[at_witness] = c;
     else
@@ -493,7 +510,8 @@ Manifold turned_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, con
 Manifold face_manifold(int side, const Vec3d& n, const Shape& A, const SE3d& X_WA, const Shape& B,
                        const SE3d& X_WB, double least, double margin) {
   Manifold m;
-  m.n = n, m.reference = side;
+  m.n = n;
+  m.reference = side;
   FacingPatches patches(A, X_WA, B, X_WB, side ? X_WB.p : X_WA.p);
   if (!patches.look_along(n)) return m;
   Finder finder(patches.P, margin, patches.size);

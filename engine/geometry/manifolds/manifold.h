@@ -82,7 +82,10 @@ struct Manifold {
   Manifold(const Manifold& other) { *this = other; }
   Manifold& operator=(const Manifold& other) {
     std::copy_n(other.points, other.n_points, points);
-    n_points = other.n_points, witness = other.witness, n = other.n, deepest = other.deepest,
+    n_points = other.n_points;
+    witness = other.witness;
+    n = other.n;
+    deepest = other.deepest;
     reference = other.reference;
     return *this;
   }

@@ -91,7 +91,8 @@ class FrameRates {
              const WitnessDerivatives* of_witness)
       : reference_(m.reference), n_(m.normal()), origin_(m.plane_point()), d_(of_witness) {
     if (reference_ < 0) return;
-    shape_ = reference_ ? &B : &A, X_ = reference_ ? &X_WB : &X_WA;
+    shape_ = reference_ ? &B : &A;
+    X_ = reference_ ? &X_WB : &X_WA;
     out_ = m.points[m.deepest].trace[reference_].out;
     if (!shape_->has_vertices()) return;
     origin_ = within_face();
@@ -192,7 +193,9 @@ struct Weights {
   int find(int v) {
     for (int i = 0; i < n; ++i)
       if (vertex[i] == v) return i;
-    vertex[n] = v, core[n] = out[n] = 0, of_normal[n] = -1;
+    vertex[n] = v;
+    core[n] = out[n] = 0;
+    of_normal[n] = -1;
     return n++;
   }
 };
@@ -229,7 +232,7 @@ void fill(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shap
 
   for (int i = 0; i < manifold.n_points; ++i) {
     const ManifoldPoint& x = manifold.points[i];
-    ManifoldPointDerivatives& d = out.points[static_cast<std::size_t>(i)];
+    ManifoldPointDerivatives& d = out.points[i];
     const PointResponse response(x, n);
     const Vec3d to_plane = frame.origin() - x.p_WA;
     const double up_to_plane = dot(n, to_plane);
@@ -280,8 +283,10 @@ void fill(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shap
           const bool begins_to_round = can_round && is_sharp && core.rounding() == 0;
           for (int k = 0; k < core.n_sizes; ++k) {
             Vec3d u_core, u_out;
-            if constexpr (requires { core.stretch(k, y, m); })
-              u_core = X.R * core.stretch(k, y, Vec3d()), u_out = X.R * core.stretch(k, foot, m);
+            if constexpr (requires { core.stretch(k, y, m); }) {
+              u_core = X.R * core.stretch(k, y, Vec3d());
+              u_out = X.R * core.stretch(k, foot, m);
+            }
             if (k + 1 == core.n_sizes && begins_to_round) {
               const Vec3d way_out = side ? -n : n;
               u_out = first_rounding(shape, X, trace.core, way_out) * way_out;

@@ -81,8 +81,14 @@ void PlacedPatch::stand_on_edge() {
   for (int i = 0; i < patch.n_corners; ++i) {
     const Vec3d &a = corner[i], &b = corner[next(i)];
     area += cross(a - corner[0], b - a);
-    if (const double h = up * (a.z + b.z); h > height) height = h, highest = i;
-    if (const double l = squared_norm(b - a); l > length) length = l, longest = i;
+    if (const double h = up * (a.z + b.z); h > height) {
+      height = h;
+      highest = i;
+    }
+    if (const double l = squared_norm(b - a); l > length) {
+      length = l;
+      longest = i;
+    }
   }
   // The longest edge of a needle contains the others.
   const int best = norm(area) > needle * length ? highest : longest, end = next(best);
@@ -92,9 +98,14 @@ void PlacedPatch::stand_on_edge() {
   const Vec3d e(0, 0, up), d = unit_or(ends[1] - ends[0], e), m = e - dot(e, d) * d;
   // Replace the face by a line along that edge, unless the edge is seen end-on.
   patch.kind = norm(m) > steepest ? Patch::Kind::line : Patch::Kind::none;
-  patch.n_corners = 0, patch.face = id, patch.bent = false;
+  patch.n_corners = 0;
+  patch.face = id;
+  patch.bent = false;
   if (patch.kind == Patch::Kind::none) return;
-  for (int i = 0; i < 2; ++i) corner[i] = ends[i], patch.add(own[i], ids[i], id);
+  for (int i = 0; i < 2; ++i) {
+    corner[i] = ends[i];
+    patch.add(own[i], ids[i], id);
+  }
   normal = (1 / norm(m)) * m;
   find_sides();
 }
@@ -150,8 +161,7 @@ PlacedPatch::Exit PlacedPatch::exit_from_corner(int i) const {
   CapsuleExit farthest;
   const std::size_t v = static_cast<std::size_t>(vertex);
   for (int k = patch.mesh->neighbor_begin[v]; k < patch.mesh->neighbor_begin[v + 1]; ++k) {
-    const std::size_t w =
-        static_cast<std::size_t>(patch.mesh->neighbors[static_cast<std::size_t>(k)]);
+    const std::size_t w = static_cast<std::size_t>(patch.mesh->neighbors[k]);
     const CapsuleExit exit = leave_capsule(p, e, p, X_CS * patch.mesh->vertices[w], rounding);
     if (is_farther(exit, farthest, rounding)) farthest = exit;
   }
@@ -167,7 +177,10 @@ Vec3d PlacedPatch::nearest_on_sides(const Vec3d& p) const {
     const double t =
         length > 0 ? std::clamp(((p.x - a.x) * x + (p.y - a.y) * y) / length, 0.0, 1.0) : 0;
     const Vec3d q(a.x + t * x, a.y + t * y, p.z);
-    if (const double d = squared_norm(q - p); d < least) least = d, nearest = q;
+    if (const double d = squared_norm(q - p); d < least) {
+      least = d;
+      nearest = q;
+    }
   }
   return nearest;
 }

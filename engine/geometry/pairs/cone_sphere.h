@@ -26,20 +26,29 @@ struct ConeSphere : SolidAgainstSphere<ConeSphere> {
     const double below = -A.half_length - c.z;         // and base
     double d, across, rise;                            // the normal's radial and vertical parts
     if (along <= 0) {                                  // nearest to the apex
-      d = std::sqrt(rho * rho + above * above), across = d > 0 ? rho / d : 0,
+      d = std::sqrt(rho * rho + above * above);
+      across = d > 0 ? rho / d : 0;
       rise = d > 0 ? above / d : 1;
     } else if (along > slant && rho > A.radius) {  // nearest to the rim
-      d = std::sqrt((rho - A.radius) * (rho - A.radius) + below * below),
-      across = (rho - A.radius) / d, rise = -below / d;
+      d = std::sqrt((rho - A.radius) * (rho - A.radius) + below * below);
+      across = (rho - A.radius) / d;
+      rise = -below / d;
     } else if (out > below) {
-      d = out, across = cosine, rise = sine;
+      d = out;
+      across = cosine;
+      rise = sine;
     } else {
-      d = below, across = 0, rise = -1;
+      d = below;
+      across = 0;
+      rise = -1;
     }
     // If the center is within rounding of the apex or the rim, the direction may be outside of the
     // normals there.
     const double to_rim = sine * across - cosine * rise;
-    if (along <= 0 ? to_rim > 0 : along > slant && to_rim < 0) across = cosine, rise = sine;
+    if (along <= 0 ? to_rim > 0 : along > slant && to_rim < 0) {
+      across = cosine;
+      rise = sine;
+    }
     return {d, across * radial + rise * up};
   }
 };

@@ -36,8 +36,10 @@ struct GenericPair {
       // Warm start: Newton's method from the points of the last query.
       if (cache.has_points && squared_norm(cache.axis) > 0.5) {
         const Contact last{cache.axis, 0, cache.p_A, X_AB * cache.p_B - cache.p_A};
-        if (const auto sharp = proved(D, SurfacesOf<Difference>{D}, last, size, warm_precision))
-          c = *sharp, known = true;
+        if (const auto sharp = proved(D, SurfacesOf<Difference>{D}, last, size, warm_precision)) {
+          c = *sharp;
+          known = true;
+        }
       }
       // GJK to increasing accuracy, each time followed by Newton's method.
       for (int i = 0; i < n_rough && !known; ++i) {
@@ -47,16 +49,18 @@ struct GenericPair {
             r.overlap ? proved(D, SurfacesOf<Difference>{D}, contact(r), size, rough.precision)
                       : proved(D, SurfacesOfSimplex<Difference>{{D}, r.simplex, size}, contact(r),
                                size, rough.precision);
-        if (sharp)
-          c = *sharp, known = true;
-        else if (r.overlap)
+        if (sharp) {
+          c = *sharp;
+          known = true;
+        } else if (r.overlap)
           break;
       }
     }
     if (!known) c = from_rough(D, r);
     // Store the warm start of the next query.
     if constexpr (curved) {
-      cache.p_A = c.a, cache.p_B = transpose_times(X_AB.R, c.a + c.w - X_AB.p);
+      cache.p_A = c.a;
+      cache.p_B = transpose_times(X_AB.R, c.a + c.w - X_AB.p);
       cache.has_points = true;
     }
     if constexpr (Difference::has_corners) {
@@ -106,10 +110,15 @@ struct GenericPair {
   // direction of the least overlap found.
   static Contact contact(const GjkResult& r) {
     Contact c{r.v * (1 / r.upper), r.upper, {}, {}};
-    if (r.overlap) c.normal = r.axis * (1 / norm(r.axis)), c.distance = r.lower;
+    if (r.overlap) {
+      c.normal = r.axis * (1 / norm(r.axis));
+      c.distance = r.lower;
+    }
     const int n = r.overlap ? std::min(r.simplex.n, 3) : r.simplex.n;
-    for (int i = 0; i < n; ++i)
-      c.a += r.simplex.lambda[i] * r.simplex.a[i], c.w += r.simplex.lambda[i] * r.simplex.w[i];
+    for (int i = 0; i < n; ++i) {
+      c.a += r.simplex.lambda[i] * r.simplex.a[i];
+      c.w += r.simplex.lambda[i] * r.simplex.w[i];
+    }
     return c;
   }
   // Refine an approximate answer by Newton's method. Returns nothing unless the result is proved:
@@ -138,7 +147,10 @@ struct GenericPair {
       Vec3d best(1, 0, 0);
       double least = std::numeric_limits<double>::infinity();
       const auto look = [&](const Vec3d& direction, double depth) {
-        if (depth < least) least = depth, best = direction;
+        if (depth < least) {
+          least = depth;
+          best = direction;
+        }
       };
       // Reach of the face itself along its normal, and of the other shape in the opposite
       // direction.
@@ -191,8 +203,10 @@ struct GenericPair {
       // like GJK's lower bound. For needles that nearly touch, GJK's plane may be the only accurate
       // one.
       if (!r.overlap && c.distance < r.lower) {
-        if (c.distance < r.lower - 1e-12 * D.size())
-          c = rough, c.normal = r.axis * (1 / norm(r.axis));
+        if (c.distance < r.lower - 1e-12 * D.size()) {
+          c = rough;
+          c.normal = r.axis * (1 / norm(r.axis));
+        }
         c.distance = r.lower;
       }
       if (!r.overlap && !D.exceeds(r.upper, 1e-10) && D.exceeds(-c.distance, 1e-9))

@@ -42,7 +42,9 @@ ROBOSIM_INLINE Witness witness_in_W(const Shape& A, const SE3d& X_WA, const Shap
   } else {
     PairCache unused;
     w = P::signed_distance(first, second, relative(X_W1, X_W2), unused);
-    w.p_WA = X_W1 * w.p_WA, w.p_WB = X_W1 * w.p_WB, w.normal = X_W1.R * w.normal;
+    w.p_WA = X_W1 * w.p_WA;
+    w.p_WB = X_W1 * w.p_WB;
+    w.normal = X_W1.R * w.normal;
   }
   if constexpr (swapped) return {w.distance, w.p_WB, w.p_WA, -w.normal};
   return w;
@@ -65,8 +67,10 @@ constexpr PairFunctions functions_of() {
   f.analytic = analytic;
   if constexpr (analytic)
     f.in_W = in_W<P, swapped>, f.distance_in_W = distance_in_W<P, swapped>;
-  else
-    f.closer_than = P::closer_than, f.distance_lower_bound = P::distance_lower_bound;
+  else {
+    f.closer_than = P::closer_than;
+    f.distance_lower_bound = P::distance_lower_bound;
+  }
   return f;
 }
 

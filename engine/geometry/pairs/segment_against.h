@@ -51,11 +51,15 @@ struct SegmentAgainst : GenericPair<ShapeType::capsule, Tb> {
       // Converged: the nearest points are known.
       if (std::fabs(next - s) <= rounding * size || std::fabs(slope) <= rounding) {
         const Vec3d n = -(X_AB.R * f.normal), on_segment(0, 0, s);
-        cache.axis = n, cache.p_A = on_segment, cache.p_B = c + s * u - f.distance * f.normal,
+        cache.axis = n;
+        cache.p_A = on_segment;
+        cache.p_B = c + s * u - f.distance * f.normal;
         cache.has_points = true;
         return {f.distance - A.radius, on_segment + A.radius * n, on_segment + f.distance * n, n};
       }
-      s_before = s, slope_before = slope, s = next;
+      s_before = s;
+      slope_before = slope;
+      s = next;
     }
     return Generic::signed_distance(A, B, X_AB, cache);
   }

@@ -56,8 +56,14 @@ struct TriangleTriangle : GenericPair<ShapeType::triangle, ShapeType::triangle> 
     int i_best = -1, j_best = -1;  // vertex or edge, -1 for a face
     const auto consider = [&](const Vec3d& m, double mm, double s, int i, int j) {
       const double signed_square = s * std::fabs(s) / mm;
-      if (signed_square > best)
-        best = signed_square, n = m, nn = mm, along = s, i_best = i, j_best = j;
+      if (signed_square > best) {
+        best = signed_square;
+        n = m;
+        nn = mm;
+        along = s;
+        i_best = i;
+        j_best = j;
+      }
     };
     // Facets of the triangles' sides.
     const double x[3] = {dot(n_A, b[0] - a[0]), dot(n_A, b[1] - a[0]), dot(n_A, b[2] - a[0])};

@@ -70,25 +70,34 @@ struct BoxCore {
     for (int i = 0; i < 3; ++i) {
       positive |= (p[i] > 0) << i;
       if (room[i] > tolerance) {
-        free[n_free++] = i, s.slide = min_number(s.slide, room[i]);
+        free[n_free++] = i;
+        s.slide = min_number(s.slide, room[i]);
       } else {
-        fixed[n_fixed++] = i, s.point[i] = std::copysign(half_extents[i], p[i]);
+        fixed[n_fixed++] = i;
+        s.point[i] = std::copysign(half_extents[i], p[i]);
         sine = min_number(sine, std::fabs(n[i]));
       }
     }
     if (n_free == 0) {
-      s.kind = FeatureKind::vertex, s.index = positive, s.tilt_sine = sine;
-      s.axis[0] = perpendicular(n), s.axis[1] = cross(n, s.axis[0]);
+      s.kind = FeatureKind::vertex;
+      s.index = positive;
+      s.tilt_sine = sine;
+      s.axis[0] = perpendicular(n);
+      s.axis[1] = cross(n, s.axis[0]);
     } else if (n_free == 1) {
       const int i = free[0], j = (i + 1) % 3, k = (i + 2) % 3;
-      s.kind = FeatureKind::edge, s.index = 4 * i + 2 * (positive >> k & 1) + (positive >> j & 1),
+      s.kind = FeatureKind::edge;
+      s.index = 4 * i + 2 * (positive >> k & 1) + (positive >> j & 1);
       s.tilt_sine = sine;
-      s.axis[0][i] = 1, s.radius[0] = LocalSurface::straight;
+      s.axis[0][i] = 1;
+      s.radius[0] = LocalSurface::straight;
       s.axis[1] = unit_or(cross(n, s.axis[0]), perpendicular(s.axis[0]));
     } else {
       const int i = fixed[0];
-      s.kind = FeatureKind::face, s.index = 2 * i + (positive >> i & 1);
-      s.axis[0][(i + 1) % 3] = 1, s.axis[1][(i + 2) % 3] = 1;
+      s.kind = FeatureKind::face;
+      s.index = 2 * i + (positive >> i & 1);
+      s.axis[0][(i + 1) % 3] = 1;
+      s.axis[1][(i + 2) % 3] = 1;
       s.radius[0] = s.radius[1] = LocalSurface::straight;
     }
     return s;

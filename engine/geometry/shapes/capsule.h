@@ -37,11 +37,16 @@ struct CapsuleCore {
     const Vec3d across = unit_or({-n.y, n.x, 0}, {0, 1, 0});
     s.point = {0, 0, p.z};
     if (const double room = half_length - std::fabs(p.z); room > precision * half_length) {
-      s.index = 2, s.slide = room;
-      s.axis[0] = {0, 0, 1}, s.axis[1] = across, s.radius[0] = LocalSurface::straight;
+      s.index = 2;
+      s.slide = room;
+      s.axis[0] = {0, 0, 1};
+      s.axis[1] = across;
+      s.radius[0] = LocalSurface::straight;
     } else {
-      s.index = p.z > 0, s.point.z = std::copysign(half_length, p.z);
-      s.axis[0] = cross(across, n), s.axis[1] = across;
+      s.index = p.z > 0;
+      s.point.z = std::copysign(half_length, p.z);
+      s.axis[0] = cross(across, n);
+      s.axis[1] = across;
       s.tilt_sine = min_number(std::fabs(n.z), 1.0);
     }
     return s;
@@ -58,7 +63,8 @@ struct CapsuleCore {
     out.kind = Patch::Kind::line;
     out.face = {FeatureKind::curved, 2, 0};
     out.normal = {n.x / across, n.y / across, 0};
-    out.tube_radius = 0, out.tube_half_length = half_length;
+    out.tube_radius = 0;
+    out.tube_half_length = half_length;
     for (int i = 0; i < 2; ++i)
       out.add({0, 0, i ? half_length : -half_length}, {FeatureKind::curved, i, 0}, out.face);
   }

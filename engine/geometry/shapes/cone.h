@@ -74,19 +74,27 @@ struct ConeCore {
     };
     const double tolerance = std::max(precision * line, std::min(above, within));
     const Vec3d out = outward(n), round(-out.y, out.x, 0);
-    s.point = p, s.axis[0] = round, s.axis[1] = cross(n, round);
+    s.point = p;
+    s.axis[0] = round;
+    s.axis[1] = cross(n, round);
     if (from_apex <= precision * line || p.z > half_length) {
-      s.kind = FeatureKind::vertex, s.tilt_sine = from_mantle(), s.point = {0, 0, half_length};
+      s.kind = FeatureKind::vertex;
+      s.tilt_sine = from_mantle();
+      s.point = {0, 0, half_length};
     } else if (above <= tolerance && within <= tolerance) {
-      s.kind = FeatureKind::edge, s.tilt_sine = min_number(from_mantle(), n_rho);
+      s.kind = FeatureKind::edge;
+      s.tilt_sine = min_number(from_mantle(), n_rho);
       s.radius[0] = n_rho > 0 ? radius / n_rho : LocalSurface::straight;
     } else if (above <= tolerance) {
-      s.kind = FeatureKind::face, s.axis[0] = {1, 0, 0}, s.axis[1] = {0, 1, 0},
+      s.kind = FeatureKind::face;
+      s.axis[0] = {1, 0, 0};
+      s.axis[1] = {0, 1, 0};
       s.slide = radius - rho;
       s.radius[0] = s.radius[1] = LocalSurface::straight;
     } else {
-      s.axis[1] = along_line(n), s.slide = std::min(from_apex, line - from_apex);
-      s.radius[0] = (half_length - p.z) * radius * line / (height * height),
+      s.axis[1] = along_line(n);
+      s.slide = std::min(from_apex, line - from_apex);
+      s.radius[0] = (half_length - p.z) * radius * line / (height * height);
       s.radius[1] = LocalSurface::straight;
     }
     return s;
@@ -162,9 +170,11 @@ struct ConeCore {
     const Vec3d e(n.x / across, n.y / across, 0);
     out.kind = Patch::Kind::line;
     out.face = {FeatureKind::curved, 0, 0};
-    out.normal = (1 / line) * (height * e + Vec3d(0, 0, radius)), out.round = {-e.y, e.x, 0};
+    out.normal = (1 / line) * (height * e + Vec3d(0, 0, radius));
+    out.round = {-e.y, e.x, 0};
     out.swing[1] = radius / across;
-    out.tube_radius = radius / 2, out.tube_slope = -radius / height,
+    out.tube_radius = radius / 2;
+    out.tube_slope = -radius / height;
     out.tube_half_length = half_length;
     out.add({0, 0, half_length}, {FeatureKind::vertex, 0, 0}, out.face);
     out.add(radius * e - Vec3d(0, 0, half_length), {FeatureKind::edge, 0, 0}, out.face);

@@ -29,7 +29,7 @@ struct ConvexCore {
     const int i = support_vertex(d);
     return {corner(i), i};
   }
-  Vec3d corner(int i) const { return mesh->vertices[static_cast<std::size_t>(i)]; }
+  Vec3d corner(int i) const { return mesh->vertices[i]; }
   int n_corners() const { return static_cast<int>(mesh->vertices.size()); }
   int support_vertex(const Vec3d& d) const {
     const Vec3d* vertices = mesh->vertices.data();
@@ -39,7 +39,10 @@ struct ConvexCore {
       double reach = dot(vertices[0], d);
       for (int i = 1; i < n; ++i) {
         const double r = dot(vertices[i], d);
-        if (r > reach) reach = r, best = i;
+        if (r > reach) {
+          reach = r;
+          best = i;
+        }
       }
       return best;
     }
@@ -60,9 +63,7 @@ struct ConvexCore {
       bool tips = false;
       for (int e = mesh->neighbor_begin[farthest], end = mesh->neighbor_begin[farthest + 1];
            e < end; ++e) {
-        const Vec3d d =
-            mesh->vertices[static_cast<std::size_t>(mesh->neighbors[static_cast<std::size_t>(e)])] -
-            v;
+        const Vec3d d = mesh->vertices[mesh->neighbors[e]] - v;
         const double length2 = squared_norm(d), rise = dot(n, d);
         tips |= length2 > on * on && rise * rise < feature_tolerance * feature_tolerance * length2;
       }
@@ -74,7 +75,7 @@ struct ConvexCore {
   // Call f(n, p) with the outward unit normal of each triangle and a point on it.
   template <class F>
   void for_each_face(F&& f) const {
-    const auto at = [&](int i) { return mesh->vertices[static_cast<std::size_t>(i)]; };
+    const auto at = [&](int i) { return mesh->vertices[i]; };
     for (const auto& face : mesh->faces) {
       const Vec3d n = cross(at(face[1]) - at(face[0]), at(face[2]) - at(face[0]));
       if (const double length = norm(n); length > 0) f(n * (1 / length), at(face[0]));

@@ -40,7 +40,7 @@ class Quickhull {
   }
 
  private:
-  const Vec3d& at(int i) const { return points_[static_cast<std::size_t>(i)]; }
+  const Vec3d& at(int i) const { return points_[i]; }
   bool above(const HullFacet& f, int i) const {
     return orientation(at(f.vertex[0]), at(f.vertex[1]), at(f.vertex[2]), at(i)) > 0;
   }
@@ -83,7 +83,10 @@ void Quickhull::first_tetrahedron() {
     double most = -1;
     for (int i = 0; i < n; ++i) {
       const double m = measure(at(i));
-      if (m > most) most = m, best = i;
+      if (m > most) {
+        most = m;
+        best = i;
+      }
     }
     return best;
   };

@@ -59,7 +59,8 @@ void check_closed(const std::vector<Vec3d>& vertices,
   for (const auto& f : faces)
     for (int k = 0; k < 3; ++k) {
       const int i = place[f[k]], j = place[f[(k + 1) % 3]];
-      there.push_back({i, j}), back.push_back({j, i});
+      there.push_back({i, j});
+      back.push_back({j, i});
     }
   std::sort(there.begin(), there.end());
   std::sort(back.begin(), back.end());

@@ -57,15 +57,23 @@ struct CylinderCore {
     const Vec3d round = unit_or({-n.y, n.x, 0}, unit_or({-p.y, p.x, 0}, {0, 1, 0}));
     s.index = below <= tolerance && p.z > 0;
     if (below <= tolerance && within <= tolerance) {
-      s.kind = FeatureKind::edge, s.axis[0] = round, s.axis[1] = cross(n, round);
+      s.kind = FeatureKind::edge;
+      s.axis[0] = round;
+      s.axis[1] = cross(n, round);
       s.radius[0] = n_rho > 0 ? radius / n_rho : LocalSurface::straight;
       s.tilt_sine = min_number(n_rho, n_z);
     } else if (below <= tolerance) {
-      s.kind = FeatureKind::face, s.axis[0] = {1, 0, 0}, s.axis[1] = {0, 1, 0}, s.slide = within;
+      s.kind = FeatureKind::face;
+      s.axis[0] = {1, 0, 0};
+      s.axis[1] = {0, 1, 0};
+      s.slide = within;
       s.radius[0] = s.radius[1] = LocalSurface::straight;
     } else {
-      s.axis[0] = round, s.axis[1] = {0, 0, 1}, s.slide = below;
-      s.radius[0] = radius, s.radius[1] = LocalSurface::straight;
+      s.axis[0] = round;
+      s.axis[1] = {0, 0, 1};
+      s.slide = below;
+      s.radius[0] = radius;
+      s.radius[1] = LocalSurface::straight;
     }
     return s;
   }
@@ -112,9 +120,11 @@ struct CylinderCore {
     const Vec3d e(n.x / across, n.y / across, 0);
     out.kind = Patch::Kind::line;
     out.face = {FeatureKind::curved, 0, 0};
-    out.normal = e, out.round = {-e.y, e.x, 0};
+    out.normal = e;
+    out.round = {-e.y, e.x, 0};
     out.swing[0] = out.swing[1] = radius / across;
-    out.tube_radius = radius, out.tube_half_length = half_length;
+    out.tube_radius = radius;
+    out.tube_half_length = half_length;
     for (int i = 0; i < 2; ++i)
       out.add(radius * e + Vec3d(0, 0, i ? half_length : -half_length), {FeatureKind::edge, i, 0},
               out.face);

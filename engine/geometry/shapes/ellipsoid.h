@@ -31,7 +31,10 @@ struct EllipsoidCore {
     LocalSurface s;
     const Curvature c = curvature(s, p, n);
     s.point = support(n);
-    for (int i = 0; i < 2; ++i) s.axis[i] = c.axis[i], s.radius[i] = c.radius[i];
+    for (int i = 0; i < 2; ++i) {
+      s.axis[i] = c.axis[i];
+      s.radius[i] = c.radius[i];
+    }
     return s;
   }
   Curvature curvature(const LocalSurface&, const Vec3d&, const Vec3d& n) const {
@@ -46,7 +49,7 @@ struct EllipsoidCore {
     if (spread > 0) {
       const double large = std::sqrt(0.5 * (1 + std::fabs(difference) / spread)),
                    small = 0.5 * tu / (spread * large);
-      c = difference >= 0 ? large : std::fabs(small),
+      c = difference >= 0 ? large : std::fabs(small);
       sine = difference >= 0 ? small : std::copysign(large, tu);
     }
     return {{c * t + sine * u, c * u - sine * t},

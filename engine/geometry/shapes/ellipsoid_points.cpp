@@ -19,7 +19,8 @@ double secular_root(const Vec3d& r, const Vec3d& e) {
     for (int i = 0; i < 3; ++i) {
       if (!(r[i] > 0)) continue;
       const double q = r[i] / (t + e[i]);
-      sum += q * q, slope += q * q / (t + e[i]);
+      sum += q * q;
+      slope += q * q / (t + e[i]);
     }
     if (!(sum > 1)) break;
     const double next = t + sum * (std::sqrt(sum) - 1) / slope;

@@ -15,7 +15,9 @@ struct HalfSpaceCore {
   LocalSurface local_surface(const Vec3d& p, const Vec3d&, double = feature_tolerance) const {
     LocalSurface s;
     s.point = {p.x, p.y, 0};
-    s.kind = FeatureKind::face, s.axis[0] = {1, 0, 0}, s.axis[1] = {0, 1, 0};
+    s.kind = FeatureKind::face;
+    s.axis[0] = {1, 0, 0};
+    s.axis[1] = {0, 1, 0};
     s.radius[0] = s.radius[1] = LocalSurface::straight;
     return s;
   }

@@ -143,8 +143,10 @@ class Builder {
       next_[static_cast<Index>(HalfEdges::from(mesh_, static_cast<Index>(e)))] = -1;
     if (simple)
       out_.begin.back().index = index;
-    else
-      out_.corners.resize(first), out_.sides.resize(first);
+    else {
+      out_.corners.resize(first);
+      out_.sides.resize(first);
+    }
     return simple;
   }
   // Index all vertices of the polygons: if a polygon is slightly bent, a vertex inside of its
@@ -156,8 +158,10 @@ class Builder {
     std::sort(at.begin(), at.end());
     at.erase(std::unique(at.begin(), at.end()), at.end());
     out_.at_begin.assign(mesh_.vertices.size() + 1, 0);
-    for (const auto& [v, polygon] : at)
-      ++out_.at_begin[static_cast<Index>(v) + 1], out_.at.push_back(polygon);
+    for (const auto& [v, polygon] : at) {
+      ++out_.at_begin[static_cast<Index>(v) + 1];
+      out_.at.push_back(polygon);
+    }
     std::partial_sum(out_.at_begin.begin(), out_.at_begin.end(), out_.at_begin.begin());
   }
 
@@ -182,7 +186,10 @@ void hull_patch(const ConvexMesh& mesh, const Vec3d& n, int farthest, Patch& out
     const int w = mesh.neighbors[static_cast<Index>(e)];
     const Vec3d d = mesh.vertices[static_cast<Index>(w)] - mesh.vertices[v];
     const double rise = dot(n, d);
-    if (rise > highest * norm(d)) highest = rise / norm(d), other = w;
+    if (rise > highest * norm(d)) {
+      highest = rise / norm(d);
+      other = w;
+    }
   }
   // Polygon that turns most towards n, preferably with both vertices.
   int best = -1;
@@ -199,7 +206,12 @@ void hull_patch(const ConvexMesh& mesh, const Vec3d& n, int farthest, Patch& out
     const auto begin = all.corners.begin();
     const bool both = other >= 0 && std::find(begin + own.corner, begin + next.corner, other) !=
                                         begin + next.corner;
-    if (holds_both ? both : both || c > facing) best = i, facing = c, normal = m, holds_both = both;
+    if (holds_both ? both : both || c > facing) {
+      best = i;
+      facing = c;
+      normal = m;
+      holds_both = both;
+    }
   }
   if (best < 0) return;
   const HullPolygons::Begin &own = all.begin[static_cast<Index>(best)],
@@ -217,7 +229,9 @@ void hull_patch(const ConvexMesh& mesh, const Vec3d& n, int farthest, Patch& out
                                             : FeatureId{FeatureKind::face, own.index, i + 1};
     out.add(mesh.vertices[static_cast<Index>(w)], {FeatureKind::vertex, w, 0}, side);
   }
-  out.mesh = &mesh, out.polygon = best, out.bent = next.triangle - own.triangle > 1;
+  out.mesh = &mesh;
+  out.polygon = best;
+  out.bent = next.triangle - own.triangle > 1;
 }
 
 bool leave_hull_over_face(const ConvexMesh& mesh, int vertex, double rounding, const Vec3d& n,
@@ -264,7 +278,10 @@ Vec3d hull_polygon_at(const ConvexMesh& mesh, int polygon, const Vec3d& p, const
       const Vec3d& b = mesh.vertices[static_cast<Index>(f[(i + 1) % 3])];
       least = min_number(least, dot(n, cross(b - a, p - a)));
     }
-    if (least / area > most_inside) most_inside = least / area, best = t;
+    if (least / area > most_inside) {
+      most_inside = least / area;
+      best = t;
+    }
     if (least >= 0) break;
   }
   normal = unit_normal(mesh, best);

@@ -75,7 +75,7 @@ int orientation(const Vec3d& a, const Vec3d& b, const Vec3d& c, const Vec3d& d) 
     add(-1, U[k], V[j], W[i]);
   }
   if (sum.n == 0) return 0;
-  return sum.term[static_cast<std::size_t>(sum.n - 1)] > 0 ? 1 : -1;
+  return sum.term[sum.n - 1] > 0 ? 1 : -1;
 }
 
 }  // namespace robosim

@@ -70,12 +70,19 @@ struct Patch {
   Patch() {}
   // Reset the patch for another n.
   void clear() {
-    kind = Kind::none, n_corners = 0, normal = round = Vec3d();
-    bulge = swing[0] = swing[1] = tube_slope = tube_half_length = 0, tube_radius = -1;
-    mesh = nullptr, polygon = 0, bent = false;
+    kind = Kind::none;
+    n_corners = 0;
+    normal = round = Vec3d();
+    bulge = swing[0] = swing[1] = tube_slope = tube_half_length = 0;
+    tube_radius = -1;
+    mesh = nullptr;
+    polygon = 0;
+    bent = false;
   }
   void add(const Vec3d& p, FeatureId id, FeatureId side) {
-    corner[n_corners] = p, corner_id[n_corners] = id, side_id[n_corners] = side;
+    corner[n_corners] = p;
+    corner_id[n_corners] = id;
+    side_id[n_corners] = side;
     ++n_corners;
   }
 };

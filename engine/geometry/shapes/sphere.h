@@ -17,7 +17,8 @@ struct SphereCore {
   // One feature, which is curved everywhere.
   LocalSurface local_surface(const Vec3d&, const Vec3d& n, double = feature_tolerance) const {
     LocalSurface s;
-    s.axis[0] = perpendicular(n), s.axis[1] = cross(n, s.axis[0]);
+    s.axis[0] = perpendicular(n);
+    s.axis[1] = cross(n, s.axis[0]);
     return s;
   }
   static constexpr int n_sizes = 1;  // radius

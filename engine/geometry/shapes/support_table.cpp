@@ -43,7 +43,8 @@ void SupportTable::divide(const std::vector<Vec3d>& points, int face, int i, int
   const auto direction = [&](double u, double v) {
     Vec3d d;
     d[axis] = face % 2 == 0 ? -1 : 1;
-    d[(axis + 1) % 3] = 2 * u / r_ - 1, d[(axis + 2) % 3] = 2 * v / r_ - 1;
+    d[(axis + 1) % 3] = 2 * u / r_ - 1;
+    d[(axis + 2) % 3] = 2 * v / r_ - 1;
     return d;
   };
   Vec3d corner[4];
@@ -56,7 +57,7 @@ void SupportTable::divide(const std::vector<Vec3d>& points, int face, int i, int
   std::vector<std::array<double, 5>> reach(from.size());
   std::size_t champion[5] = {};
   for (std::size_t p = 0; p < from.size(); ++p) {
-    const Vec3d& at = points[static_cast<std::size_t>(from[p])];
+    const Vec3d& at = points[from[p]];
     for (std::size_t k = 0; k < 5; ++k) {
       reach[p][k] = dot(at, k < 4 ? corner[k] : middle);
       if (reach[p][k] > reach[champion[k]][k]) champion[k] = p;
@@ -68,14 +69,16 @@ void SupportTable::divide(const std::vector<Vec3d>& points, int face, int i, int
     const bool is_behind =
         std::any_of(std::rbegin(champion), std::rend(champion), [&](std::size_t q) {
           bool never_less = true, once_more = false;
-          for (std::size_t k = 0; k < 4; ++k)
-            never_less &= reach[q][k] >= reach[p][k], once_more |= reach[q][k] > reach[p][k];
+          for (std::size_t k = 0; k < 4; ++k) {
+            never_less &= reach[q][k] >= reach[p][k];
+            once_more |= reach[q][k] > reach[p][k];
+          }
           return never_less && once_more;
         });
     if (!is_behind) list.push_back(from[p]);
   }
   if (size == 1) {
-    lists[static_cast<std::size_t>((face * r_ + i) * r_ + j)] = std::move(list);
+    lists[(face * r_ + i) * r_ + j] = std::move(list);
     return;
   }
   const int half = size / 2;

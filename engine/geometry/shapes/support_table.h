@@ -50,12 +50,12 @@ class SupportTable {
     const double scale = half_r_ / m;
     const int i = place(c[axis + 1] * scale), j = place(c[axis + 2] * scale),
               cell = ((2 * axis + (c[axis] > 0)) * r_ + i) * r_ + j;
-    const std::int32_t *k = list_.data() + begin_[static_cast<std::size_t>(cell)],
+    const std::int32_t *k = list_.data() + begin_[cell],
                        *end = list_.data() + begin_[static_cast<std::size_t>(cell) + 1];
     int best = *k;
-    double reach = dot(points[static_cast<std::size_t>(best)], d);
+    double reach = dot(points[best], d);
     while (++k < end) {
-      const double along = dot(points[static_cast<std::size_t>(*k)], d);
+      const double along = dot(points[*k], d);
       best = along > reach ? *k : best;
       reach = along > reach ? along : reach;
     }

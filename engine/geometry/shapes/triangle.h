@@ -112,8 +112,10 @@ struct TriangleCore {
     double rise = INFINITY;
     for (int i = 0; i < 3 && !needle; ++i) {
       const bool farthest = dot(n, vertex[i]) == reach || dot(n, vertex[next(i)]) == reach;
-      if (const double r = std::fabs(dot(n, edge(i))) / norm(edge(i)); farthest && r < rise)
-        rise = r, best = i;
+      if (const double r = std::fabs(dot(n, edge(i))) / norm(edge(i)); farthest && r < rise) {
+        rise = r;
+        best = i;
+      }
     }
     const Vec3d e = unit_or(edge(best), n);
     if (std::fabs(dot(n, e)) > 0.7) return;
@@ -166,11 +168,15 @@ struct TriangleCore {
 
   LocalSurface at_vertex(int i, const Vec3d& n) const {
     LocalSurface s;
-    s.kind = FeatureKind::vertex, s.index = i, s.point = vertex[i];
-    s.axis[0] = perpendicular(n), s.axis[1] = cross(n, s.axis[0]);
+    s.kind = FeatureKind::vertex;
+    s.index = i;
+    s.point = vertex[i];
+    s.axis[0] = perpendicular(n);
+    s.axis[1] = cross(n, s.axis[0]);
     s.tilt_sine = min_number(sine_to(vertex[next(i)] - vertex[i], n),
                              sine_to(vertex[next(next(i))] - vertex[i], n));
-    s.corner[0] = {i, 1, {}}, s.n_corners = 1;
+    s.corner[0] = {i, 1, {}};
+    s.n_corners = 1;
     return s;
   }
   LocalSurface on_edge(int i, const Vec3d& p, const Vec3d& n) const {
@@ -180,20 +186,26 @@ struct TriangleCore {
     const Vec3d e = edge(i) * (1 / length), d = vertex[next(j)] - vertex[i];
     const double along = dot(p - vertex[i], e);
     LocalSurface s;
-    s.kind = FeatureKind::edge, s.index = i, s.point = vertex[i];
-    s.axis[0] = e, s.radius[0] = LocalSurface::straight;
+    s.kind = FeatureKind::edge;
+    s.index = i;
+    s.point = vertex[i];
+    s.axis[0] = e;
+    s.radius[0] = LocalSurface::straight;
     s.axis[1] = unit_or(cross(n, e), perpendicular(e));
     s.slide = min_number(along, length - along);
     s.tilt_sine = sine_to(d - dot(d, e) * e, n);
-    s.corner[0] = {i, 1 - along / length, e * (-1 / length)},
+    s.corner[0] = {i, 1 - along / length, e * (-1 / length)};
     s.corner[1] = {j, along / length, e * (1 / length)};
     s.n_corners = 2;
     return s;
   }
   LocalSurface on_face(const Vec3d& m, const Vec3d& p, const Vec3d& n) const {
     LocalSurface s;
-    s.kind = FeatureKind::face, s.index = dot(m, n) < 0, s.point = vertex[0];
-    s.axis[0] = unit_or(edge(0), perpendicular(m)), s.axis[1] = cross(m, s.axis[0]);
+    s.kind = FeatureKind::face;
+    s.index = dot(m, n) < 0;
+    s.point = vertex[0];
+    s.axis[0] = unit_or(edge(0), perpendicular(m));
+    s.axis[1] = cross(m, s.axis[0]);
     s.radius[0] = s.radius[1] = LocalSurface::straight;
     // Barycentric coordinates; each decreases to zero towards the opposite edge.
     for (int i = 0; i < 3; ++i) {

@@ -42,7 +42,8 @@ struct FloatingJoint {
                                                Motion<S>* J) {
     for (int k = 0; k < 3; ++k) {
       const Vec3<S> axis = R.col(k);
-      J[k] = {Vec3<S>(), axis}, J[3 + k] = {axis, cross(p, axis)};
+      J[k] = {Vec3<S>(), axis};
+      J[3 + k] = {axis, cross(p, axis)};
     }
   }
 
@@ -54,7 +55,10 @@ struct FloatingJoint {
         Vec3<S>{q[0], q[1], q[2]} + quaternion_rotation<S>(q + 3) * left_jacobian_times(w, linear);
     const Quaternion<S> turned =
         normalized(Quaternion<S>{{q[3], q[4], q[5]}, q[6]} * exp_quaternion(w));
-    for (int i = 0; i < 3; ++i) out[i] = p[i], out[3 + i] = turned.vec[i];
+    for (int i = 0; i < 3; ++i) {
+      out[i] = p[i];
+      out[3 + i] = turned.vec[i];
+    }
     out[6] = turned.w;
   }
 
@@ -70,7 +74,11 @@ struct FloatingJoint {
     const S turn_xyzw[4] = {turn.vec.x, turn.vec.y, turn.vec.z, turn.w};
     const Vec3<S> after =
         transpose_times(quaternion_rotation<S>(turn_xyzw), Vec3<S>{v[0], v[1], v[2]});
-    for (int i = 0; i < 3; ++i) out[i] = p[i], out[3 + i] = turned.vec[i], v[i] = after[i];
+    for (int i = 0; i < 3; ++i) {
+      out[i] = p[i];
+      out[3 + i] = turned.vec[i];
+      v[i] = after[i];
+    }
     out[6] = turned.w;
   }
 
@@ -86,7 +94,8 @@ struct FloatingJoint {
         : dt_(dt), linear_(part(u, 0)), rate_(part(u, 3)), w_(dt * rate_), series_(dot(w_, w_)) {
       const Quaternion<S> turn = exp_quaternion(w_);
       const S turn_xyzw[4] = {turn.vec.x, turn.vec.y, turn.vec.z, turn.w};
-      E_ = quaternion_rotation<S>(turn_xyzw), v_ = transpose_times(E_, part(v, 0));
+      E_ = quaternion_rotation<S>(turn_xyzw);
+      v_ = transpose_times(E_, part(v, 0));
     }
 
     S vjp(const S* q_next_bar, const S* v_next_bar, S* q_bar, S* u_bar, S* v_bar) const {
@@ -96,9 +105,12 @@ struct FloatingJoint {
       const Vec3<S> spin =
           left_jacobian_times(series_, w_, part(q_next_bar, 3) + cross(v_after, v_));
       for (int i = 0; i < 3; ++i) {
-        q_bar[i] = p[i], q_bar[3 + i] = theta[i];
-        u_bar[i] = dt_ * p[i], u_bar[3 + i] = dt_ * spin[i];
-        v_bar[i] = v_before[i], v_bar[3 + i] = v_next_bar[3 + i];
+        q_bar[i] = p[i];
+        q_bar[3 + i] = theta[i];
+        u_bar[i] = dt_ * p[i];
+        u_bar[3 + i] = dt_ * spin[i];
+        v_bar[i] = v_before[i];
+        v_bar[3 + i] = v_next_bar[3 + i];
       }
       return dot(linear_, p) + dot(rate_, spin);
     }
@@ -116,14 +128,20 @@ struct FloatingJoint {
   template <class S>
   static void turning_rate(const S* v, S* rate) {
     const Vec3<S> x = cross(Vec3<S>{v[0], v[1], v[2]}, Vec3<S>{v[3], v[4], v[5]});
-    for (int i = 0; i < 3; ++i) rate[i] = x[i], rate[3 + i] = S(0);
+    for (int i = 0; i < 3; ++i) {
+      rate[i] = x[i];
+      rate[3 + i] = S(0);
+    }
   }
   template <class S>
   static void add_turning_rate_vjp(const S* v, const S* rate_bar, S* v_bar) {
     const Vec3<S> linear{v[0], v[1], v[2]}, w{v[3], v[4], v[5]},
         bar{rate_bar[0], rate_bar[1], rate_bar[2]};
     const Vec3<S> of_v = cross(w, bar), of_w = cross(bar, linear);
-    for (int i = 0; i < 3; ++i) v_bar[i] += of_v[i], v_bar[3 + i] += of_w[i];
+    for (int i = 0; i < 3; ++i) {
+      v_bar[i] += of_v[i];
+      v_bar[3 + i] += of_w[i];
+    }
   }
 
   // Shortest displacement: |w| <= pi.
@@ -135,7 +153,10 @@ struct FloatingJoint {
     const Vec3<S> p = transpose_times(quaternion_rotation<S>(q0 + 3),
                                       Vec3<S>{q1[0] - q0[0], q1[1] - q0[1], q1[2] - q0[2]});
     const Vec3<S> linear = inverse_left_jacobian_times(w, p);
-    for (int i = 0; i < 3; ++i) v[i] = linear[i], v[3 + i] = w[i];
+    for (int i = 0; i < 3; ++i) {
+      v[i] = linear[i];
+      v[3 + i] = w[i];
+    }
   }
 
   // v = R^T dp/dt, w = 2 vec(q^* dq/dt) / |q|^2: changes of the quaternion's length are ignored.
@@ -146,7 +167,10 @@ struct FloatingJoint {
     const Quaternion<S> at{{q[3], q[4], q[5]}, q[6]}, rate{{dq[3], dq[4], dq[5]}, dq[6]};
     const Vec3<S> turn_rate =
         (S(2) / (squared_norm(at.vec) + at.w * at.w)) * (conjugate(at) * rate).vec;
-    for (int i = 0; i < 3; ++i) v[i] = linear[i], v[3 + i] = turn_rate[i];
+    for (int i = 0; i < 3; ++i) {
+      v[i] = linear[i];
+      v[3 + i] = turn_rate[i];
+    }
   }
 
   // A unit quaternion that moves by s turns the body by at most 2 s.
@@ -161,7 +185,9 @@ struct FloatingJoint {
     for (int i = 0; i < 3; ++i) q[i] = sample_between(u[i], lower[i], upper[i], unbounded_reach);
     const double r1 = std::sqrt(1 - u[3]), r2 = std::sqrt(u[3]), a = 2 * pi * u[4],
                  b = 2 * pi * u[5];
-    q[3] = r1 * std::sin(a), q[4] = r1 * std::cos(a), q[5] = r2 * std::sin(b),
+    q[3] = r1 * std::sin(a);
+    q[4] = r1 * std::cos(a);
+    q[5] = r2 * std::sin(b);
     q[6] = r2 * std::cos(b);
   }
 };

@@ -81,18 +81,25 @@ struct PlanarJoint {
 
     S vjp(const S* q_next_bar, const S* v_next_bar, S* q_bar, S* u_bar, S* v_bar) const {
       S px, py, vx, vy;
-      turn(q_next_bar, px, py), turn(v_next_bar, vx, vy);
+      turn(q_next_bar, px, py);
+      turn(v_next_bar, vx, vy);
       const S spin = q_next_bar[2] + v_[1] * vx - v_[0] * vy;
-      q_bar[0] = px, q_bar[1] = py;
+      q_bar[0] = px;
+      q_bar[1] = py;
       q_bar[2] = q_next_bar[2] + dt_ * (u_[0] * py - u_[1] * px);
-      u_bar[0] = dt_ * px, u_bar[1] = dt_ * py, u_bar[2] = dt_ * spin;
-      v_bar[0] = vx, v_bar[1] = vy, v_bar[2] = v_next_bar[2];
+      u_bar[0] = dt_ * px;
+      u_bar[1] = dt_ * py;
+      u_bar[2] = dt_ * spin;
+      v_bar[0] = vx;
+      v_bar[1] = vy;
+      v_bar[2] = v_next_bar[2];
       return u_[0] * px + u_[1] * py + u_[2] * spin;
     }
 
    private:
     void turn(const S* x, S& to_x, S& to_y) const {
-      to_x = nmul_add(s_, x[1], c_ * x[0]), to_y = mul_add(s_, x[0], c_ * x[1]);
+      to_x = nmul_add(s_, x[1], c_ * x[0]);
+      to_y = mul_add(s_, x[0], c_ * x[1]);
     }
 
     S dt_, s_, c_;
@@ -100,11 +107,14 @@ struct PlanarJoint {
   };
   template <class S>
   static void turning_rate(const S* v, S* rate) {
-    rate[0] = v[2] * v[1], rate[1] = -(v[2] * v[0]), rate[2] = S(0);
+    rate[0] = v[2] * v[1];
+    rate[1] = -(v[2] * v[0]);
+    rate[2] = S(0);
   }
   template <class S>
   static void add_turning_rate_vjp(const S* v, const S* rate_bar, S* v_bar) {
-    v_bar[0] -= v[2] * rate_bar[1], v_bar[1] += v[2] * rate_bar[0];
+    v_bar[0] -= v[2] * rate_bar[1];
+    v_bar[1] += v[2] * rate_bar[0];
     v_bar[2] += v[1] * rate_bar[0] - v[0] * rate_bar[1];
   }
 

@@ -95,7 +95,8 @@ class CompiledIk final : public IkLanes {
 
   void solve(IkTask* tasks, int count, const IkSeeds& seeds) override {
     seeds_ = &seeds;
-    next_ = tasks, end_ = tasks + count;
+    next_ = tasks;
+    end_ = tasks + count;
     const double most_slow = chain_->is_patient ? __builtin_inf() : usual_slow;
     unsigned active = 0;
     for (int l = 0; l < width; ++l) active |= static_cast<unsigned>(take(l)) << l;
@@ -161,10 +162,14 @@ class CompiledIk final : public IkLanes {
     Vec3<L> turned;
     if (turning_ != Turning::free) turned = rotation_residual(R_GW_ * X_WE.R, X_WE.R, M);
     const L weight(position_weight);
-    trial_r_[0] = weight * missing.x, trial_r_[1] = weight * missing.y,
+    trial_r_[0] = weight * missing.x;
+    trial_r_[1] = weight * missing.y;
     trial_r_[2] = weight * missing.z;
-    trial_r_[3] = turned.x, trial_r_[4] = turned.y, trial_r_[5] = turned.z;
-    trial_position_ = squared_norm(missing), trial_rotation_ = squared_norm(turned);
+    trial_r_[3] = turned.x;
+    trial_r_[4] = turned.y;
+    trial_r_[5] = turned.z;
+    trial_position_ = squared_norm(missing);
+    trial_rotation_ = squared_norm(turned);
 
     // Jacobian: joint by joint along the chain.
     for (int j = 0; j < n_columns_; ++j) trial_J_.data()[j] = Column();
@@ -191,8 +196,12 @@ class CompiledIk final : public IkLanes {
               if (joint.mimic) motion = L(joint.ratio) * motion;
               Column& to = trial_J_.data()[column];
               const Vec3<L> linear = P * motion.linear, angular = M * motion.angular;
-              to.x[0] += linear.x, to.x[1] += linear.y, to.x[2] += linear.z;
-              to.x[3] += angular.x, to.x[4] += angular.y, to.x[5] += angular.z;
+              to.x[0] += linear.x;
+              to.x[1] += linear.y;
+              to.x[2] += linear.z;
+              to.x[3] += angular.x;
+              to.x[4] += angular.y;
+              to.x[5] += angular.z;
             }
           });
     }
@@ -226,7 +235,10 @@ class CompiledIk final : public IkLanes {
     M.row[1] = q.w * E.row[1] + v.z * E.row[0] - v.x * E.row[2];
     M.row[2] = q.w * E.row[2] + v.x * E.row[1] - v.y * E.row[0];
     Vec3<L> out = L(2.0) * v;
-    if (turning_ == Turning::about_axis) M.row[k] = Vec3<L>(), out[k] = L(0.0);
+    if (turning_ == Turning::about_axis) {
+      M.row[k] = Vec3<L>();
+      out[k] = L(0.0);
+    }
     return out;
   }
 
@@ -402,9 +414,13 @@ class CompiledIk final : public IkLanes {
       q_.data()[columns[j]].set(l, x < lower ? lower : x > upper ? upper : x);
     }
     ++task.attempt;
-    error_.set(l, __builtin_inf()), mu_.set(l, first_mu), steps_.set(l, 0), slow_.set(l, 0),
-        is_first_.set(l, 1);
-    squared_position_.set(l, __builtin_inf()), squared_rotation_.set(l, __builtin_inf());
+    error_.set(l, __builtin_inf());
+    mu_.set(l, first_mu);
+    steps_.set(l, 0);
+    slow_.set(l, 0);
+    is_first_.set(l, 1);
+    squared_position_.set(l, __builtin_inf());
+    squared_rotation_.set(l, __builtin_inf());
   }
 
   // Seed of the attempt, from its block: the nearest to the goal. Every second attempt after the
@@ -434,8 +450,10 @@ class CompiledIk final : public IkLanes {
     int at = 0;
     double least = __builtin_inf();
     for (int l = 0; l < width; ++l)
-      if (best[l] < least || (best[l] == least && best_at[l] < at))
-        least = best[l], at = static_cast<int>(best_at[l]);
+      if (best[l] < least || (best[l] == least && best_at[l] < at)) {
+        least = best[l];
+        at = static_cast<int>(best_at[l]);
+      }
     return first + at;
   }
 

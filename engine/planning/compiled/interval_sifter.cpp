@@ -48,12 +48,15 @@ class Register {
     const double *span[L::width], *step[L::width], *bend[L::width];
     for (int l = 0; l < L::width; ++l) {
       const int i = first + l < count ? first + l : count - 1;
-      span[l] = spread[i].span.data(), step[l] = spread[i].step.data(),
+      span[l] = spread[i].span.data();
+      step[l] = spread[i].step.data();
       bend[l] = spread[i].bend.data();
       half_.set(l, half[i]);
     }
     const int n = scene_->model().n_q;
-    gather(span, n, span_.data()), gather(step, n, step_.data()), gather(bend, n, bend_.data());
+    gather(span, n, span_.data());
+    gather(step, n, step_.data());
+    gather(bend, n, bend_.data());
     motion_.update(placement_.X_WB(), placement_.q(), span_.data(), step_.data(), bend_.data());
   }
 
@@ -68,7 +71,8 @@ class Register {
   // Part of the half-width still to be proven where the ends cover `left` and `right`.
   L needed(const double* left, const double* right) const {
     L a, b;
-    std::memcpy(&a, left, sizeof(L)), std::memcpy(&b, right, sizeof(L));
+    std::memcpy(&a, left, sizeof(L));
+    std::memcpy(&b, right, sizeof(L));
     return (half_ - smaller(a, b)) / half_;
   }
 
@@ -77,9 +81,11 @@ class Register {
   void approaches(const Slots& slots, int first, const Vec3d* n, IntervalSifter::Approaches& out) {
     const Relative motion = motion_.relative(slots);
     Vec3<L> normal;
-    for (int l = 0; l < L::width; ++l)
-      normal.x.set(l, n[first + l].x), normal.y.set(l, n[first + l].y),
-          normal.z.set(l, n[first + l].z);
+    for (int l = 0; l < L::width; ++l) {
+      normal.x.set(l, n[first + l].x);
+      normal.y.set(l, n[first + l].y);
+      normal.z.set(l, n[first + l].z);
+    }
     const L along = motion.along(normal);
     std::memcpy(out.total + first, &motion.total, sizeof(L));
     std::memcpy(out.along + first, &along, sizeof(L));
@@ -92,8 +98,10 @@ class Register {
     const double rounding = A.rounding + B.rounding;
     LaneGoal<L> goal;
     std::memcpy(&goal.separated, enough + first, sizeof(L));
-    goal.separated += L(rounding), goal.gap = 1e-6, goal.relative_gap = gap,
-                                   goal.rounding = rounding;
+    goal.separated += L(rounding);
+    goal.gap = 1e-6;
+    goal.relative_gap = gap;
+    goal.rounding = rounding;
     const SE3<L> X_AB = placement_.X_between(a, b);
     const Mat3<L> R_WA = placement_.X_WO(a).R;
     const Vec3<L> start =
@@ -170,7 +178,8 @@ class Register {
         out = placement_.from_cover(b, centers[k]);
         if ((lanes & ~far(out, reach, needed, total)) == 0) continue;
         const Proof<L> one = proof_of(centers[k], nullptr, out, reach, motion, needed, axes);
-        part = smaller(part, one.part), gap = smaller(gap, one.gap);
+        part = smaller(part, one.part);
+        gap = smaller(gap, one.gap);
       }
       proof = {larger(proof.part, part), larger(proof.gap, gap)};
       if ((lanes = unproven(proof, needed, lanes)) == 0) return 0;
@@ -316,7 +325,8 @@ class CompiledSifter final : public IntervalSifter {
     for (int l = 0; l < width; ++l) row.left[l] = row.right[l] = 0;
     for (L& needed : needed_) needed = L(1.0);
     for (int i = 0; i < n; ++i) {
-      row.item = items[i].item, row.kind = items[i].kind;
+      row.item = items[i].item;
+      row.kind = items[i].kind;
       sift(row, every(), out);
     }
   }
@@ -400,11 +410,13 @@ class CompiledSifter final : public IntervalSifter {
                    const SiftRow& found, SiftRows& out) {
     if (lanes == 0) return;
     SiftRow& row = out.add();
-    row.item = item.item, row.kind = item.kind, row.lanes = lanes;
-    std::memcpy(row.left, given.left, sizeof(row.left)),
-        std::memcpy(row.right, given.right, sizeof(row.right));
-    std::memcpy(row.part, found.part, sizeof(row.part)),
-        std::memcpy(row.gap, found.gap, sizeof(row.gap));
+    row.item = item.item;
+    row.kind = item.kind;
+    row.lanes = lanes;
+    std::memcpy(row.left, given.left, sizeof(row.left));
+    std::memcpy(row.right, given.right, sizeof(row.right));
+    std::memcpy(row.part, found.part, sizeof(row.part));
+    std::memcpy(row.gap, found.gap, sizeof(row.gap));
     std::memcpy(row.motion, found.motion, sizeof(row.motion));
   }
   // Lanes in which a cluster or node is opened: those where it may overlap, and those where its

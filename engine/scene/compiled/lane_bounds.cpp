@@ -35,7 +35,8 @@ class CompiledBounds final : public LaneBounds {
     const AabbTree& tree = scene_->bvh(group.bvh);
     int stack[64], depth = 0;  // see broadphase.h
     std::uint32_t lanes[64];
-    stack[0] = root, lanes[depth++] = all;
+    stack[0] = root;
+    lanes[depth++] = all;
     while (depth > 0) {
       const AabbTree::Node& node = tree.node(stack[--depth]);
       const std::uint32_t open = lanes[depth];
@@ -45,8 +46,10 @@ class CompiledBounds final : public LaneBounds {
       }
       const std::uint32_t near = placement_.touching(group.object, node.box, open);
       if (near == 0) continue;
-      stack[depth] = node.first + 1, lanes[depth++] = near;
-      stack[depth] = node.first, lanes[depth++] = near;
+      stack[depth] = node.first + 1;
+      lanes[depth++] = near;
+      stack[depth] = node.first;
+      lanes[depth++] = near;
     }
   }
 
@@ -56,7 +59,9 @@ class CompiledBounds final : public LaneBounds {
     std::uint32_t certain;
     if ((lanes = placement_.touching(a, b, lanes, depth, certain)) == 0) return;
     Suspect suspect;
-    suspect.a = a, suspect.b = b, suspect.lanes = lanes;
+    suspect.a = a;
+    suspect.b = b;
+    suspect.lanes = lanes;
     for (int l = 0; l < L::width; ++l) suspect.depth[l] = depth[l];
     add_suspect(out, suspect);
   }

@@ -21,9 +21,9 @@ class CompiledColumns final : public Columns {
       for (; begin + N * Register::width <= stride; begin += N * Register::width)
         solve_columns<Unfused, N>(model, factor, B, stride, begin, false, model.n_v - 1);
     };
-    solve(std::integral_constant<int, 4 * packs>()),
-        solve(std::integral_constant<int, 2 * packs>()),
-        solve(std::integral_constant<int, packs>());
+    solve(std::integral_constant<int, 4 * packs>());
+    solve(std::integral_constant<int, 2 * packs>());
+    solve(std::integral_constant<int, packs>());
   }
 
   void advance(const double* u, int stride, int rows, int count, double dt, double* q_next,
@@ -31,7 +31,8 @@ class CompiledColumns final : public Columns {
     for (int r = 0; r < rows; ++r, u += stride, q_next += count, v_next += count)
       for_each_pack(count, [&]<int W>(std::integral_constant<int, W>, int c) {
         const auto x = load_lanes<Lanes<W, isa>>(u + c);
-        store_lanes(Lanes<W, isa>(dt) * x, q_next + c), store_lanes(x, v_next + c);
+        store_lanes(Lanes<W, isa>(dt) * x, q_next + c);
+        store_lanes(x, v_next + c);
       });
   }
 

@@ -43,9 +43,10 @@ class CompiledInverseDynamicsRates final : public InverseDynamicsRates {
     static ROBOSIM_INLINE Four of(double a, double b, double c, double d) {
       using Vector = typename Register::Vector;
       Four to;
-      if constexpr (parts == 2)
-        to.x[0] = Register::from(Vector{a, b}), to.x[1] = Register::from(Vector{c, d});
-      else
+      if constexpr (parts == 2) {
+        to.x[0] = Register::from(Vector{a, b});
+        to.x[1] = Register::from(Vector{c, d});
+      } else
         to.x[0] = Register::from(Vector{a, b, c, d});
       return to;
     }
@@ -61,9 +62,10 @@ class CompiledInverseDynamicsRates final : public InverseDynamicsRates {
     // Exchange the two halves.
     ROBOSIM_INLINE Four exchanged() const {
       Four to;
-      if constexpr (parts == 2)
-        to.x[0] = x[1], to.x[1] = x[0];
-      else
+      if constexpr (parts == 2) {
+        to.x[0] = x[1];
+        to.x[1] = x[0];
+      } else
         to.x[0].v = __builtin_shufflevector(x[0].v, x[0].v, 2, 3, 0, 1);
       return to;
     }
@@ -162,20 +164,26 @@ class CompiledInverseDynamicsRates final : public InverseDynamicsRates {
         for (int l = joint.column; l < joint.column + joint.n_v; ++l) {
           const Four sums = sums_with(l);
           const int at = row * stride + model.column_v[l];
-          add(by_q[at], sums[0]), add(by_v[at], sums[1]);
+          add(by_q[at], sums[0]);
+          add(by_v[at], sums[1]);
         }
         for_each_on_path(
             model, joint.parent, [&](int l) __attribute__((always_inline)) {
               const Four sums = sums_with(l);
               const int v = mimic ? model.column_v[l] : l, at = row * stride + v,
                         across = v * stride + row;
-              add(by_q[at], sums[0]), add(by_v[at], sums[1]), add(by_q[across], sums[2]),
-                  add(by_v[across], sums[3]);
+              add(by_q[at], sums[0]);
+              add(by_v[at], sums[1]);
+              add(by_q[across], sums[2]);
+              add(by_v[across], sums[3]);
             });
       }
       // Add the subtree to the parent.
-      if (const int parent = joint.parent; parent > 0)
-        data.K_c[parent] += data.K_c[i], data.h_c[parent] += data.h_c[i], data.F[parent] += F;
+      if (const int parent = joint.parent; parent > 0) {
+        data.K_c[parent] += data.K_c[i];
+        data.h_c[parent] += data.h_c[i];
+        data.F[parent] += F;
+      }
     }
   }
 };

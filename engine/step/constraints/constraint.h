@@ -68,14 +68,11 @@ struct CoordinateRow {
 
   int v() const { return block.v; }
   int q() const { return block.q; }  // -1: no position of its own
-  int role() const { return island.rows[static_cast<std::size_t>(i)].role; }
-  const ConstraintRow& row() const { return island.problem.rows[static_cast<std::size_t>(i)]; }
-  double target_bar() const { return island.gradient.target[static_cast<std::size_t>(i)]; }
-  double compliance_bar() const { return island.gradient.compliance[static_cast<std::size_t>(i)]; }
-  double bound_bar() const {
-    return island.gradient.upper[static_cast<std::size_t>(i)] -
-           island.gradient.lower[static_cast<std::size_t>(i)];
-  }
+  int role() const { return island.rows[i].role; }
+  const ConstraintRow& row() const { return island.problem.rows[i]; }
+  double target_bar() const { return island.gradient.target[i]; }
+  double compliance_bar() const { return island.gradient.compliance[i]; }
+  double bound_bar() const { return island.gradient.upper[i] - island.gradient.lower[i]; }
 };
 
 // Partial derivatives of the target of a coordinate row with respect to the coordinate and its

@@ -27,25 +27,26 @@ constexpr double least_spread = 0.01;
 void sort_by_bodies(const StepData& step, std::vector<int>& by_bodies,
                     std::vector<int>& first_of_bodies) {
   const auto bodies = [&](int i) {
-    const SceneQuery::PairManifold& pair = step.manifolds[at(i)];
+    const SceneQuery::PairManifold& pair = step.manifolds[i];
     return std::pair(step.object(pair.a).body, step.object(pair.b).body);
   };
   const int n = static_cast<int>(step.manifolds.size());
-  by_bodies.resize(at(n)), first_of_bodies.resize(at(n));
+  by_bodies.resize(n);
+  first_of_bodies.resize(n);
   std::iota(by_bodies.begin(), by_bodies.end(), 0);
   std::sort(by_bodies.begin(), by_bodies.end(),
             [&](int i, int j) { return std::pair(bodies(i), i) < std::pair(bodies(j), j); });
   for (int k = 0, first = 0; k < n; ++k) {
-    if (bodies(by_bodies[at(k)]) != bodies(by_bodies[at(first)])) first = k;
-    first_of_bodies[at(by_bodies[at(k)])] = by_bodies[at(first)];
+    if (bodies(by_bodies[k]) != bodies(by_bodies[first])) first = k;
+    first_of_bodies[by_bodies[k]] = by_bodies[first];
   }
-  const auto key = [&](int i) { return std::pair(first_of_bodies[at(i)], i); };
+  const auto key = [&](int i) { return std::pair(first_of_bodies[i], i); };
   std::sort(by_bodies.begin(), by_bodies.end(), [&](int i, int j) { return key(i) < key(j); });
 }
 
 // Append the rows of the points of one manifold to the last block of the island.
 void add_rows(const StepData& step, StepIsland& island, int manifold) {
-  const SceneQuery::PairManifold& pair = step.manifolds[at(manifold)];
+  const SceneQuery::PairManifold& pair = step.manifolds[manifold];
   const Manifold& m = pair.manifold;
   const PairMaterial& material = step.world->material(pair.a, pair.b);
   const StepIsland::Block& block = island.blocks.back();
@@ -62,10 +63,13 @@ void add_rows(const StepData& step, StepIsland& island, int manifold) {
       return row;
     };
     const auto bounded = [&](ConstraintRow& row, double mu) {
-      row.kind = RowKind::friction, row.mu = mu, row.normal = normal;
+      row.kind = RowKind::friction;
+      row.mu = mu;
+      row.normal = normal;
     };
     const auto both = [&](ConstraintRow& row, double mu, int k) {
-      bounded(row, mu), row.is_disc = k == 0 && step.options.solver.kind().has_discs;
+      bounded(row, mu);
+      row.is_disc = k == 0 && step.options.solver.kind().has_discs;
       island.rows.back().on[k] = 1;
     };
     const auto along = [&](Contact::Role role, const Vec3d& u) -> ConstraintRow& {
@@ -99,10 +103,11 @@ void add_block(RowAssembly& assembly, const int* first, const int* last) {
   bool rolls = false;
   // Bodies, center of the points, and friction about axes.
   for (const int* i = first; i < last; ++i) {
-    const SceneQuery::PairManifold& pair = step.manifolds[at(*i)];
+    const SceneQuery::PairManifold& pair = step.manifolds[*i];
     const SceneObject &A = step.object(pair.a), &B = step.object(pair.b);
     const PairMaterial& material = step.world->material(pair.a, pair.b);
-    block.a = A.body, block.b = B.body;
+    block.a = A.body;
+    block.b = B.body;
     for (int p = 0; p < pair.manifold.n_points; ++p) block.center += pair.manifold.points[p].p_W;
     points += pair.manifold.n_points;
     rolls |= material.rolling_friction > 0;
@@ -111,8 +116,8 @@ void add_block(RowAssembly& assembly, const int* first, const int* last) {
   }
   block.center = (1.0 / points) * block.center;
   for (const int* i = first; i < last; ++i)
-    for (int p = 0; p < step.manifolds[at(*i)].manifold.n_points; ++p)
-      spread += squared_norm(step.manifolds[at(*i)].manifold.points[p].p_W - block.center) / points;
+    for (int p = 0; p < step.manifolds[*i].manifold.n_points; ++p)
+      spread += squared_norm(step.manifolds[*i].manifold.points[p].p_W - block.center) / points;
   // Size of the block: the root mean square distance of the points from their center.
   block.turns = points > 1 || is_turned;
   block.size = std::max(std::sqrt(spread), least_spread * least);
@@ -164,7 +169,7 @@ void Contact::add_blocks(RowAssembly& rows, const StepInput&) {
   sort_by_bodies(rows.step(), by_bodies, first_of_bodies);
   for (std::size_t i = 0, next = 0; i < by_bodies.size(); i = next) {
     while (next < by_bodies.size() &&
-           first_of_bodies[at(by_bodies[next])] == first_of_bodies[at(by_bodies[i])])
+           first_of_bodies[by_bodies[next]] == first_of_bodies[by_bodies[i]])
       ++next;
     add_block(rows, by_bodies.data() + i, by_bodies.data() + next);
   }
@@ -173,7 +178,7 @@ void Contact::add_blocks(RowAssembly& rows, const StepInput&) {
 void Contact::set_targets(const StepData& step, const StepInput&, StepIsland& island,
                           std::size_t b) {
   for (int i = island.problem.blocks[b].first_row; i < island.problem.blocks[b].last_row; ++i) {
-    if (island.rows[at(i)].role == normal)
+    if (island.rows[i].role == normal)
       set_normal_target(step, island, b, i);
     else
       follow_normal(island, i);
@@ -186,8 +191,8 @@ void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, in
   const StepData& step = to.step;
   StepGradient& gradient = to.gradient;
   const StepIsland::Block& block = island.blocks[b];
-  const int manifold = island.rows[at(first_row)].manifold;
-  const SceneQuery::PairManifold& pair = step.manifolds[at(manifold)];
+  const int manifold = island.rows[first_row].manifold;
+  const SceneQuery::PairManifold& pair = step.manifolds[manifold];
   const Manifold& m = pair.manifold;
   const SceneObject &A = step.object(pair.a), &B = step.object(pair.b);
   const int of_pair = step.world->pair(pair.a, pair.b);
@@ -200,14 +205,14 @@ void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, in
   const Vec3d n = m.normal();
   const ContactAxes axes = contact_axes(n);
   for (int i = first_row; i < last_row; ++i) {
-    const std::uint8_t role = island.rows[at(i)].role;
-    const int point = island.rows[at(i)].point;
-    const double* const d_bar = &island.gradient.d[at(i * most_block_channels)];
-    const double mu_bar = island.gradient.mu[at(i)];
-    const double* const on = island.rows[at(i)].on;
+    const std::uint8_t role = island.rows[i].role;
+    const int point = island.rows[i].point;
+    const double* const d_bar = &island.gradient.d[i * most_block_channels];
+    const double mu_bar = island.gradient.mu[i];
+    const double* const on = island.rows[i].on;
     Vec3d axis_bar;  // friction or rolling axis
-    gap_bar[point] += island.gap_bar[at(i)];
-    const double lever = island.rows[at(i)].lever, gap = m.points[point].gap;
+    gap_bar[point] += island.gap_bar[i];
+    const double lever = island.rows[i].lever, gap = m.points[point].gap;
     const Vec3d arm = m.points[point].p_W + (lever * gap) * n - block.center;
     const double scale = 1 / block.size;
     // Gradients through a row along a direction at the point, and through a row about an axis.
@@ -217,7 +222,8 @@ void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, in
       u_bar += scale * cross(vec3_at(d_bar), arm);
       const Vec3d arm_bar = scale * cross(u, vec3_at(d_bar));
       p_bar[point] += arm_bar;
-      gap_bar[point] += lever * dot(n, arm_bar), n_bar += (lever * gap) * arm_bar;
+      gap_bar[point] += lever * dot(n, arm_bar);
+      n_bar += (lever * gap) * arm_bar;
     };
     const auto about = [&](Vec3d& u_bar) { u_bar += scale * vec3_at(d_bar); };
     switch (role) {
@@ -226,14 +232,16 @@ void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, in
         break;
       case friction_1:
       case friction_2:
-        along(on[0] * axes.t[0] + on[1] * axes.t[1], axis_bar),
-            *to.of("friction", of_pair) += mu_bar;
+        along(on[0] * axes.t[0] + on[1] * axes.t[1], axis_bar);
+        *to.of("friction", of_pair) += mu_bar;
         break;
       case torsion:
-        about(n_bar), *to.of("torsional_friction", of_pair) += mu_bar;
+        about(n_bar);
+        *to.of("torsional_friction", of_pair) += mu_bar;
         break;
       default:
-        about(axis_bar), *to.of("rolling_friction", of_pair) += mu_bar;
+        about(axis_bar);
+        *to.of("rolling_friction", of_pair) += mu_bar;
     }
     for (int k = 0; k < 2; ++k) t_bar.t[k] += on[k] * axis_bar;
   }
@@ -278,14 +286,15 @@ void Contact::fill_rates(const StepData& step, const StepIsland& island, std::si
   using Pair = Lanes<2, Isa::baseline>;  // two adjacent entries of the twist
   constexpr int entries = ImpulseRates::at_once;
   const StepIsland::Block& block = island.blocks[b];
-  const int manifold = island.rows[at(first_row)].manifold;
-  const Manifold& m = step.manifolds[at(manifold)].manifold;
+  const int manifold = island.rows[first_row].manifold;
+  const Manifold& m = step.manifolds[manifold].manifold;
   const double scale = 1 / block.size;
   const Vec3d n = m.normal();
   const ContactAxes axes = contact_axes(n);
   const auto pair = [](double first, double second) {
     Pair x;
-    x.set(0, first), x.set(1, second);
+    x.set(0, first);
+    x.set(1, second);
     return x;
   };
   const auto pairs = [&](const Vec3d& first, const Vec3d& second) {
@@ -302,10 +311,10 @@ void Contact::fill_rates(const StepData& step, const StepIsland& island, std::si
     Vec3d arm;
     // Derivatives of each row's coefficients and target.
     for (int i = first_row, point = -1; i < last_row; ++i) {
-      const StepIsland::Row& row = island.rows[at(i)];
+      const StepIsland::Row& row = island.rows[i];
       if (row.point != point) {
         point = row.point;
-        arm = scale * (m.points[point].p_W - block.center),
+        arm = scale * (m.points[point].p_W - block.center);
         d_arm = pairs(scale * rate_of(point, 0).p_W, scale * rate_of(point, 1).p_W);
       }
       double* const to = d + (i - first_row) * most_block_channels * entries + t;
@@ -319,7 +328,8 @@ void Contact::fill_rates(const StepData& step, const StepIsland& island, std::si
         put(du, block.linear());
       };
       const auto about = [&](const Vec3<Pair>& du) {
-        put(Pair(scale) * du, 0), put(Vec3<Pair>(), 3);
+        put(Pair(scale) * du, 0);
+        put(Vec3<Pair>(), 3);
       };
       const auto moved_axis = [&] {
         return Pair(row.on[0]) * d_axes.t[0] + Pair(row.on[1]) * d_axes.t[1];
@@ -327,13 +337,13 @@ void Contact::fill_rates(const StepData& step, const StepIsland& island, std::si
       switch (row.role) {
         case normal: {
           along(n, dn);
-          const bool is_clipped = island.is_relaxed && island.problem.rows[at(i)].target == 0 &&
-                                  row.law != NormalLaw::soft;
+          const bool is_clipped =
+              island.is_relaxed && island.problem.rows[i].target == 0 && row.law != NormalLaw::soft;
           const double share =
               row.law == NormalLaw::soft
-                  ? -1 / time_to_give(step.options,
-                                      step.world->material(step.manifolds[at(manifold)].a,
-                                                           step.manifolds[at(manifold)].b))
+                  ? -1 /
+                        time_to_give(step.options, step.world->material(step.manifolds[manifold].a,
+                                                                        step.manifolds[manifold].b))
               : row.law == NormalLaw::ahead
                   ? -1 / step.options.dt
                   : keep_apart(step, m.points[row.point].gap, step.options.margin).rate;

@@ -10,9 +10,7 @@ struct DryFriction {
   enum Role : std::uint8_t { at_rest };
   static constexpr const char* roles[] = {"joint_friction"};
 
-  static double greatest(const StepData& step, int v) {
-    return step.model().friction[static_cast<std::size_t>(v)];
-  }
+  static double greatest(const StepData& step, int v) { return step.model().friction[v]; }
 
   static bool is_there(const StepData& step, const StepInput&, int v, int) {
     return greatest(step, v) > 0;
@@ -21,8 +19,10 @@ struct DryFriction {
   static void add_rows(const StepData& step, const StepInput&, int v, int, StepIsland& island) {
     if (!(greatest(step, v) > 0)) return;
     ConstraintRow& row = RowAssembly::add_row<DryFriction>(island, at_rest);
-    row.kind = RowKind::box, row.d[0] = 1;
-    row.upper = greatest(step, v) * step.options.dt, row.lower = -row.upper;
+    row.kind = RowKind::box;
+    row.d[0] = 1;
+    row.upper = greatest(step, v) * step.options.dt;
+    row.lower = -row.upper;
   }
 
   // The target is zero.

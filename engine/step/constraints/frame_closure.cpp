@@ -16,8 +16,7 @@ struct Apart {
   Vec3d e, theta;
 
   Apart(const FrameClosure& closure, const Data<double>& data)
-      : X_WF(data.X_WB[at(closure.a)] * closure.X_AF),
-        X_WG(data.X_WB[at(closure.b)] * closure.X_BG) {
+      : X_WF(data.X_WB[closure.a] * closure.X_AF), X_WG(data.X_WB[closure.b] * closure.X_BG) {
     e = transpose_times(X_WF.R, X_WG.p - X_WF.p);
     if (closure.is_weld) theta = log_rotation(transpose(X_WF.R) * X_WG.R);
   }
@@ -41,11 +40,13 @@ void ClosureOfFrames::add_blocks(RowAssembly& rows, const StepInput&) {
     const Apart apart(closure, step.dynamics);
     StepIsland& island = rows.island_of_bodies(closure.a, closure.b);
     StepIsland::Block block;
-    block.item = static_cast<int>(c), block.a = closure.a, block.b = closure.b,
+    block.item = static_cast<int>(c);
+    block.a = closure.a;
+    block.b = closure.b;
     block.center = apart.X_WG.p;
     // Size: the longer distance of the center from the two bodies' joints.
     const auto arm = [&](int body) {
-      return body > 0 ? norm(apart.X_WG.p - step.dynamics.X_WB[at(body)].p) : 0.0;
+      return body > 0 ? norm(apart.X_WG.p - step.dynamics.X_WB[body].p) : 0.0;
     };
     const double longest = std::max(arm(closure.a), arm(closure.b));
     if (longest > 0) block.size = longest;
@@ -62,31 +63,33 @@ void ClosureOfFrames::add_blocks(RowAssembly& rows, const StepInput&) {
 
 void ClosureOfFrames::set_targets(const StepData& step, const StepInput&, StepIsland& island,
                                   std::size_t b) {
-  const Apart apart(step.world->closures().frames[at(island.blocks[b].item)], step.dynamics);
+  const Apart apart(step.world->closures().frames[island.blocks[b].item], step.dynamics);
   const RowBlock& rows = island.problem.blocks[b];
   for (int i = rows.first_row; i < rows.last_row; ++i) {
-    const Recovery taken = take_back(step, apart.error(island.rows[at(i)].point));
-    island.problem.rows[at(i)].target = taken.target, island.rows[at(i)].keeping = taken.keeping;
+    const Recovery taken = take_back(step, apart.error(island.rows[i].point));
+    island.problem.rows[i].target = taken.target;
+    island.rows[i].keeping = taken.keeping;
   }
 }
 
 void ClosureOfFrames::add_vjp(const StepIsland& island, std::size_t b, const StepAdjoint& to) {
   const StepIsland::Block& block = island.blocks[b];
   const RowBlock& rows = island.problem.blocks[b];
-  const FrameClosure& closure = to.step.world->closures().frames[at(block.item)];
+  const FrameClosure& closure = to.step.world->closures().frames[block.item];
   const Apart apart(closure, to.step.dynamics);
   // Gradients with respect to F's axes, G's origin, e and theta.
   Vec3d turning_F, p_bar, e_bar, theta_bar;
   for (int i = rows.first_row; i < rows.last_row; ++i) {
-    const int k = island.rows[at(i)].point;
+    const int k = island.rows[i].point;
     const Recovery taken = take_back(to.step, apart.error(k));
-    const double target_bar = is_clipped(island, i) ? 0 : island.gradient.target[at(i)],
+    const double target_bar = is_clipped(island, i) ? 0 : island.gradient.target[i],
                  error_bar = taken.rate * target_bar;
     *to.of("dt") += taken.by_dt * target_bar;
-    const double* const d_bar = &island.gradient.d[at(i * most_block_channels)];
+    const double* const d_bar = &island.gradient.d[i * most_block_channels];
     const Vec3d axis = apart.axis(k), angular_bar = (1 / block.size) * vec3_at(d_bar);
     if (k < 3) {
-      turning_F += cross(axis, vec3_at(d_bar + 3)), p_bar += cross(axis, angular_bar);
+      turning_F += cross(axis, vec3_at(d_bar + 3));
+      p_bar += cross(axis, angular_bar);
       e_bar[k] = error_bar;
     } else {
       turning_F += cross(axis, angular_bar);

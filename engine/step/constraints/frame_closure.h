@@ -23,7 +23,7 @@ struct ClosureOfFrames {
   static constexpr bool repeats = true;
 
   static const std::string& name(const World& world, int item) {
-    return world.closures().frames[static_cast<std::size_t>(item)].name;
+    return world.closures().frames[item].name;
   }
 
   static void join(RowAssembly& rows);

@@ -21,7 +21,7 @@ constexpr double rounding_of_coupling = 1e-12;
 constexpr double rounding_of_work = 1e-12;
 
 bool is_normal(const StepIsland& island, int i) {
-  return is_of<Contact>(island.rows[at(i)], Contact::normal);
+  return is_of<Contact>(island.rows[i], Contact::normal);
 }
 // True if a row of an impact, or its point's normal, collides and is not merely held.
 bool is_met(NormalLaw law) { return law == NormalLaw::impact || law == NormalLaw::landing; }
@@ -30,17 +30,20 @@ bool is_met(NormalLaw law) { return law == NormalLaw::impact || law == NormalLaw
 template <class Takes>
 void take_rows(const StepIsland& from, StepIsland& to, const Takes& takes) {
   to.problem.blocks = from.problem.blocks;
-  to.rows.clear(), to.problem.rows.clear();
+  to.rows.clear();
+  to.problem.rows.clear();
   for (RowBlock& block : to.problem.blocks) {
     const int first = to.problem.size();
     int normal = -1;  // of the current point, as a row of `to`
     for (int i = block.first_row; i < block.last_row; ++i) {
       if (!takes(i)) continue;
       if (is_normal(from, i)) normal = to.problem.size();
-      to.rows.push_back(from.rows[at(i)]), to.problem.rows.push_back(from.problem.rows[at(i)]);
+      to.rows.push_back(from.rows[i]);
+      to.problem.rows.push_back(from.problem.rows[i]);
       if (to.problem.rows.back().kind == RowKind::friction) to.problem.rows.back().normal = normal;
     }
-    block.first_row = first, block.last_row = to.problem.size();
+    block.first_row = first;
+    block.last_row = to.problem.size();
   }
 }
 
@@ -50,32 +53,35 @@ void take_rows(const StepIsland& from, StepIsland& to, const Takes& takes) {
 // belongs to a point that can move along one direction only. It takes the direction of this motion
 // at the new point.
 void meet(const StepData& step, StepIsland& island, std::size_t b, int i) {
-  StepIsland::Row& source = island.rows[at(i)];
+  StepIsland::Row& source = island.rows[i];
   if (!is_friction(source) || source.lever != 0) return;
   const StepIsland::Block& block = island.blocks[b];
   const RowBlock& rows = island.problem.blocks[b];
-  const Manifold& m = step.manifolds[at(source.manifold)].manifold;
+  const Manifold& m = step.manifolds[source.manifold].manifold;
   // Shift of the point along the normal, per gap.
   const double met = block.a == 0   ? 1
                      : block.b == 0 ? 0
                                     : 0.5,
                plane = m.reference < 0 ? 0.5 : m.reference;
   source.lever = met - plane;
-  ConstraintRow& row = island.problem.rows[at(i)];
+  ConstraintRow& row = island.problem.rows[i];
   const Vec3d n = m.normal(),
               arm = (1 / block.size) *
                     (m.points[source.point].p_W + (source.lever * m.points[source.point].gap) * n -
                      block.center);
   const auto look_along = [&](const Vec3d& u, ConstraintRow& to) {
     const Vec3d turning = cross(arm, u);
-    for (int k = 0; k < 3; ++k) to.d[k] = turning[k], to.d[3 + k] = u[k];
+    for (int k = 0; k < 3; ++k) {
+      to.d[k] = turning[k];
+      to.d[3 + k] = u[k];
+    }
   };
   const Vec3d u{row.d[3], row.d[4], row.d[5]};
   look_along(u, row);
   // A single axis: direct it along the only possible motion.
   const auto is_other_axis = [&](int other) {
     if (other < rows.first_row || other >= rows.last_row) return false;
-    const StepIsland::Row& x = island.rows[at(other)];
+    const StepIsland::Row& x = island.rows[other];
     return x.manifold == source.manifold && x.point == source.point && is_friction(x);
   };
   if (is_other_axis(i - 1) || is_other_axis(i + 1)) return;
@@ -85,7 +91,7 @@ void meet(const StepData& step, StepIsland& island, std::size_t b, int i) {
   if (!motion) return;
   for (int k = 0; k < rows.width; ++k) row.d[k] = motion->x * row.d[k] + motion->y * across.d[k];
   const double along[2] = {source.on[0], source.on[1]};  // across it: (-along[1], along[0])
-  source.on[0] = motion->x * along[0] - motion->y * along[1],
+  source.on[0] = motion->x * along[0] - motion->y * along[1];
   source.on[1] = motion->x * along[1] + motion->y * along[0];
 }
 
@@ -99,15 +105,15 @@ struct Approach {
 };
 Approach approach_of(const StepData& step, const Impacts& impacts, std::size_t b, int i) {
   const RowBlock& block = impacts.all.problem.blocks[b];
-  const ConstraintRow& row = impacts.all.problem.rows[at(i)];
-  const StepIsland::Row& source = impacts.all.rows[at(i)];
+  const ConstraintRow& row = impacts.all.problem.rows[i];
+  const StepIsland::Row& source = impacts.all.rows[i];
   const auto along = [&](const std::vector<double>& channels) {
-    return dot(row.d, &channels[at(block.first_channel)], block.width);
+    return dot(row.d, &channels[block.first_channel], block.width);
   };
   const double dt = step.options.dt, w = along(impacts.y);
   Approach a;
   a.closing = -w;
-  a.gap = step.manifolds[at(source.manifold)].manifold.points[source.point].gap +
+  a.gap = step.manifolds[source.manifold].manifold.points[source.point].gap +
           dt * (impacts.share * w - along(impacts.late));
   const double touches = touching_distance(step.options.margin), later = a.gap / (dt * a.closing);
   a.is_timed = impacts.n > 0 ? a.gap > touches : a.gap > -touches && later > -1;
@@ -118,14 +124,16 @@ Approach approach_of(const StepData& step, const Impacts& impacts, std::size_t b
 }
 
 double restitution_of(const StepData& step, const StepIsland::Row& source) {
-  const SceneQuery::PairManifold& pair = step.manifolds[at(source.manifold)];
+  const SceneQuery::PairManifold& pair = step.manifolds[source.manifold];
   return step.world->material(pair.a, pair.b).restitution;
 }
 
 }  // namespace
 
 void set_apart(StepIsland& island, Impacts& impacts) {
-  impacts.n = 0, impacts.share = 0, impacts.all.rows.clear();
+  impacts.n = 0;
+  impacts.share = 0;
+  impacts.all.rows.clear();
   const auto is_of_met = [&](const StepIsland::Row& row) {
     return is_of<Contact>(row) && is_met(row.law);
   };
@@ -134,7 +142,7 @@ void set_apart(StepIsland& island, Impacts& impacts) {
   all.take_channels(island);
   all.problem.y_free = island.problem.y_free;
   take_rows(island, all, [](int) { return true; });
-  take_rows(all, island, [&](int i) { return !is_of_met(all.rows[at(i)]); });
+  take_rows(all, island, [&](int i) { return !is_of_met(all.rows[i]); });
   all.sizes.measure(all.problem);
   impacts.still = tied_velocity * all.sizes.still;
 }
@@ -153,7 +161,7 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
   const auto for_each_normal = [&](const auto& use) {
     for (std::size_t b = 0; b < all.blocks.size(); ++b)
       for (int i = all.problem.blocks[b].first_row; i < all.problem.blocks[b].last_row; ++i)
-        if (is_normal(all, i) && all.problem.rows[at(i)].compliance == 0)
+        if (is_normal(all, i) && all.problem.rows[i].compliance == 0)
           use(b, i, approach_of(step, impacts, b, i));
   };
 
@@ -162,9 +170,10 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
   bool any = false, any_slow = false;
   for_each_normal([&](std::size_t, int, const Approach& a) {
     if (!(a.closing > still) || !(a.share < 1)) return;
-    if (a.is_fast)
-      first = std::min(first, a.share), any = true;
-    else
+    if (a.is_fast) {
+      first = std::min(first, a.share);
+      any = true;
+    } else
       any_slow = true;
   });
   if (!any && !any_slow) return nullptr;
@@ -172,24 +181,28 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
 
   // Mark the contacts that collide at that time and those that are held.
   if (impacts.each.size() == at(impacts.n)) impacts.each.emplace_back();
-  Impact& met = impacts.each[at(impacts.n)];
+  Impact& met = impacts.each[impacts.n];
   double sum = 0;
   int count = 0;
   for (int i = 0; i < all.problem.size(); ++i)
-    if (is_of<Contact>(all.rows[at(i)])) all.rows[at(i)].law = NormalLaw::rest;
+    if (is_of<Contact>(all.rows[i])) all.rows[i].law = NormalLaw::rest;
   for_each_normal([&](std::size_t b, int i, const Approach& a) {
     const bool comes = a.closing > still, is_due = comes && a.share < 1,
                touches_then = a.gap - dt * a.closing * (first - impacts.share) <= touches;
-    StepIsland::Row& source = all.rows[at(i)];
+    StepIsland::Row& source = all.rows[i];
     if (any && comes && a.is_fast && (touches_then || (is_last && is_due))) {
-      source.law = NormalLaw::impact, source.impact = is_last ? first : a.share,
+      source.law = NormalLaw::impact;
+      source.impact = is_last ? first : a.share;
       source.is_timed = a.is_timed && !is_last;
-      sum += source.impact, ++count;
+      sum += source.impact;
+      ++count;
       for (int r = i + 1; r < all.problem.blocks[b].last_row && !is_normal(all, r); ++r)
         meet(step, all, b, r);
     } else if (touches_then ? (comes || restitution_of(step, source) == 0 || !any || is_last)
                             : (is_due && (!any || is_last))) {
-      source.law = NormalLaw::held, source.impact = 0, source.is_timed = false;
+      source.law = NormalLaw::held;
+      source.impact = 0;
+      source.is_timed = false;
     }
   });
   // Rows of the impact: the marked contacts, limits and closures.
@@ -198,36 +211,44 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
   met.take_channels(all);
   NormalLaw law = NormalLaw::rest;  // of the current point
   take_rows(all, met, [&](int i) {
-    const ConstraintRow& row = all.problem.rows[at(i)];
-    if (!is_of<Contact>(all.rows[at(i)]))
+    const ConstraintRow& row = all.problem.rows[i];
+    if (!is_of<Contact>(all.rows[i]))
       return row.compliance == 0 &&
              (row.kind == RowKind::unilateral || row.kind == RowKind::equality);
-    if (is_normal(all, i)) law = all.rows[at(i)].law;
-    all.rows[at(i)].law = law;
+    if (is_normal(all, i)) law = all.rows[i].law;
+    all.rows[i].law = law;
     return law != NormalLaw::rest;
   });
-  met.problem.y_free = impacts.y, met.problem.at_play = all.sizes.still;
-  met.late = impacts.late, met.rested = impacts.rested, met.restored = 1;
+  met.problem.y_free = impacts.y;
+  met.problem.at_play = all.sizes.still;
+  met.late = impacts.late;
+  met.rested = impacts.rested;
+  met.restored = 1;
 
   // Targets of contacts. The other rows have theirs already.
   for (const RowBlock& block : met.problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i) {
-      StepIsland::Row& source = met.rows[at(i)];
+      StepIsland::Row& source = met.rows[i];
       if (!is_of<Contact>(source)) continue;
-      ConstraintRow& row = met.problem.rows[at(i)];
+      ConstraintRow& row = met.problem.rows[i];
       if (source.role != Contact::normal) {
-        source.law = met.rows[at(row.normal)].law, source.impact = met.rows[at(row.normal)].impact;
+        source.law = met.rows[row.normal].law;
+        source.impact = met.rows[row.normal].impact;
         continue;
       }
-      row.target = 0, source.keeping = Keeping::none;
+      row.target = 0;
+      source.keeping = Keeping::none;
       if (source.law != NormalLaw::impact) continue;
       const auto along = [&](const std::vector<double>& channels) {
-        return dot(row.d, &channels[at(block.first_channel)], block.width);
+        return dot(row.d, &channels[block.first_channel], block.width);
       };
       const double restitution = restitution_of(step, source),
                    c = (0.5 - met.share) * (along(met.rested) - along(met.before));
       row.target = -restitution * (along(met.problem.y_free) - c) + c;
-      if (!(restitution > 0 && row.target > 0)) source.law = NormalLaw::landing, row.target = 0;
+      if (!(restitution > 0 && row.target > 0)) {
+        source.law = NormalLaw::landing;
+        row.target = 0;
+      }
     }
   return &met;
 }
@@ -238,7 +259,7 @@ double until_impact(const Impact& met, const RowBlock& block, int i) {
   double change = 0;
   for (int k = 0; k < block.width; ++k) {
     const std::size_t c = at(block.first_channel + k);
-    change += met.problem.rows[at(i)].d[k] * (met.rested[c] - met.before[c]);
+    change += met.problem.rows[i].d[k] * (met.rested[c] - met.before[c]);
   }
   return (0.5 - met.share) * change;
 }
@@ -248,7 +269,7 @@ template <class Use>
 void for_each_bounce(const Impact& met, const Use& use) {
   for (const RowBlock& block : met.problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i)
-      if (is_normal(met, i) && met.rows[at(i)].law == NormalLaw::impact) use(block, i);
+      if (is_normal(met, i) && met.rows[i].law == NormalLaw::impact) use(block, i);
 }
 
 double gained(const Impact& met) {
@@ -259,7 +280,7 @@ double gained(const Impact& met) {
             (std::abs(met.problem.y_free[c]) + std::abs(met.solution.y[c]));
   }
   for_each_bounce(met, [&](const RowBlock& block, int i) {
-    work -= met.solution.f[at(i)] * until_impact(met, block, i);
+    work -= met.solution.f[i] * until_impact(met, block, i);
   });
   return work > rounding_of_work * size ? work : 0;
 }
@@ -268,13 +289,18 @@ StepIsland& divide(Impact& met) {
   met.parts.resize(2);
   for (StepIsland& part : met.parts) {
     part.take_channels(met);
-    part.rows = met.rows, part.problem.rows = met.problem.rows,
+    part.rows = met.rows;
+    part.problem.rows = met.problem.rows;
     part.problem.blocks = met.problem.blocks;
-    part.problem.y_free = met.problem.y_free, part.problem.at_play = met.problem.at_play;
+    part.problem.y_free = met.problem.y_free;
+    part.problem.at_play = met.problem.at_play;
   }
   StepIsland &bounced = met.parts[0], &landed = met.parts[1];
-  bounced.solution = met.solution, bounced.sizes = met.sizes, bounced.is_relaxed = met.is_relaxed;
-  std::swap(bounced.solved, met.solved), std::swap(bounced.other_solved, met.other_solved);
+  bounced.solution = met.solution;
+  bounced.sizes = met.sizes;
+  bounced.is_relaxed = met.is_relaxed;
+  std::swap(bounced.solved, met.solved);
+  std::swap(bounced.other_solved, met.other_solved);
   for (std::size_t i = 0; i < landed.rows.size(); ++i) {
     if (landed.rows[i].law != NormalLaw::impact) continue;
     landed.rows[i].law = NormalLaw::landing;
@@ -291,11 +317,14 @@ void limit(Impact& met) {
   for (std::size_t k = 0; k < met.rested.size(); ++k) {
     const double mean = 0.5 * (met.problem.y_free[k] + landed.y[k]), z = bounced.z[k] - landed.z[k],
                  y = bounced.y[k] - landed.y[k];
-    a += landed.z[k] * mean, b += z * mean + 0.5 * landed.z[k] * y, c += 0.5 * z * y;
+    a += landed.z[k] * mean;
+    b += z * mean + 0.5 * landed.z[k] * y;
+    c += 0.5 * z * y;
   }
   for_each_bounce(met, [&](const RowBlock& block, int i) {
     const double until = until_impact(met, block, i);
-    b -= landed.f[at(i)] * until, c -= (bounced.f[at(i)] - landed.f[at(i)]) * until;
+    b -= landed.f[i] * until;
+    c -= (bounced.f[i] - landed.f[i]) * until;
   });
   const double root = std::sqrt(std::max(b * b - 4 * a * c, 0.0)),
                share = b > 0   ? -2 * a / (b + root)
@@ -307,23 +336,26 @@ void limit(Impact& met) {
     for (std::size_t k = 0; k < to.size(); ++k)
       to[k] = met.restored * with[k] + (1 - met.restored) * without[k];
   };
-  mix(bounced.f, landed.f, met.solution.f), mix(bounced.w, landed.w, met.solution.w);
-  mix(bounced.z, landed.z, met.solution.z), mix(bounced.y, landed.y, met.solution.y);
+  mix(bounced.f, landed.f, met.solution.f);
+  mix(bounced.w, landed.w, met.solution.w);
+  mix(bounced.z, landed.z, met.solution.z);
+  mix(bounced.y, landed.y, met.solution.y);
 }
 
 void take_impact(const Impact& met, Impacts& impacts) {
   for (std::size_t c = 0; c < impacts.y.size(); ++c)
     impacts.late[c] += met.share * (met.solution.y[c] - impacts.y[c]);
-  impacts.y = met.solution.y, impacts.share = met.share;
+  impacts.y = met.solution.y;
+  impacts.share = met.share;
 }
 
 int coupled_bounces(const StepIsland& met) {
   const RowProblem& problem = met.problem;
   const auto is_hit = [&](int i) {
-    return is_normal(met, i) && is_met(met.rows[at(i)].law) && met.solution.f[at(i)] > 0;
+    return is_normal(met, i) && is_met(met.rows[i].law) && met.solution.f[i] > 0;
   };
   const auto product = [&](std::size_t a, int i, std::size_t b, int j) {
-    return row_product(problem, a, problem.rows[at(i)], b, problem.rows[at(j)]);
+    return row_product(problem, a, problem.rows[i], b, problem.rows[j]);
   };
   const auto is_felt = [&](std::size_t a, int i) {
     for (std::size_t b = 0; b < problem.blocks.size(); ++b)
@@ -337,7 +369,7 @@ int coupled_bounces(const StepIsland& met) {
   int count = 0;
   for (std::size_t a = 0; a < problem.blocks.size(); ++a)
     for (int i = problem.blocks[a].first_row; i < problem.blocks[a].last_row; ++i)
-      count += met.rows[at(i)].law == NormalLaw::impact && is_hit(i) && is_felt(a, i);
+      count += met.rows[i].law == NormalLaw::impact && is_hit(i) && is_felt(a, i);
   return count;
 }
 
@@ -352,7 +384,7 @@ double work_bar(const Impact& met, const std::vector<double>& impulse_bar) {
                     met.solution.z[c] * (bounced.y[c] - landed.y[c]));
   }
   for_each_bounce(met, [&](const RowBlock& block, int i) {
-    slope -= (met.solution.f[at(i)] + met.restored * (bounced.f[at(i)] - landed.f[at(i)])) *
+    slope -= (met.solution.f[i] + met.restored * (bounced.f[i] - landed.f[i])) *
              until_impact(met, block, i);
   });
   return slope > 0 ? -restored_bar / slope : 0;
@@ -361,7 +393,7 @@ double work_bar(const Impact& met, const std::vector<double>& impulse_bar) {
 void fill_work_rates(const Impact& met, std::vector<double>& rates) {
   make_zeros(rates, met.rows.size());
   for_each_bounce(met, [&](const RowBlock& block, int i) {
-    rates[at(i)] = -met.restored * until_impact(met, block, i);
+    rates[i] = -met.restored * until_impact(met, block, i);
   });
 }
 
@@ -376,7 +408,7 @@ double add_impact_vjp(const StepData& step, Impact& impact, double share_bar, do
   const auto for_each_met = [&](const auto& use) {
     for (const RowBlock& block : problem.blocks)
       for (int i = block.first_row; i < block.last_row; ++i)
-        if (is_normal(met, i) && is_met(met.rows[at(i)].law))
+        if (is_normal(met, i) && is_met(met.rows[i].law))
           use(at(block.first_channel), block.width, i);
   };
 
@@ -386,12 +418,13 @@ double add_impact_vjp(const StepData& step, Impact& impact, double share_bar, do
     impact.seen_bar[c] += 0.5 * work_bar * impact.solution.z[c];
   if (work_bar != 0)
     for_each_bounce(impact, [&](const RowBlock& block, int i) {
-      const double bar = -work_bar * impact.restored * impact.solution.f[at(i)];
+      const double bar = -work_bar * impact.restored * impact.solution.f[i];
       for (int k = 0; k < block.width; ++k) {
         const std::size_t c = at(block.first_channel + k);
-        const double d = problem.rows[at(i)].d[k], change = impact.rested[c] - met.before[c];
-        met.gradient.d[at(i * most_block_channels + k)] += bar * part * change;
-        impact.rested_bar[c] += bar * part * d, met.before_bar[c] -= bar * part * d;
+        const double d = problem.rows[i].d[k], change = impact.rested[c] - met.before[c];
+        met.gradient.d[i * most_block_channels + k] += bar * part * change;
+        impact.rested_bar[c] += bar * part * d;
+        met.before_bar[c] -= bar * part * d;
         share_bar -= bar * d * change;
       }
     });
@@ -400,15 +433,15 @@ double add_impact_vjp(const StepData& step, Impact& impact, double share_bar, do
   int count = 0;
   for_each_met([&](std::size_t first, int width, int i) {
     ++count;
-    const ConstraintRow& row = problem.rows[at(i)];
-    const StepIsland::Row& source = met.rows[at(i)];
+    const ConstraintRow& row = problem.rows[i];
+    const StepIsland::Row& source = met.rows[i];
     if (source.law != NormalLaw::impact || (met.is_relaxed && row.target == 0)) return;
-    const SceneQuery::PairManifold& pair = step.manifolds[at(source.manifold)];
-    const double restitution = restitution_of(step, source), bar = met.gradient.target[at(i)],
+    const SceneQuery::PairManifold& pair = step.manifolds[source.manifold];
+    const double restitution = restitution_of(step, source), bar = met.gradient.target[i],
                  of_change = (1 + restitution) * part;
     double& restitution_bar =
         *gradient.parameters.of("restitution", step.world->pair(pair.a, pair.b));
-    double* const d_bar = &met.gradient.d[at(i * most_block_channels)];
+    double* const d_bar = &met.gradient.d[i * most_block_channels];
     for (int k = 0; k < width; ++k) {
       const std::size_t c = first + at(k);
       const double y = problem.y_free[c], change = impact.rested[c] - met.before[c];
@@ -416,8 +449,8 @@ double add_impact_vjp(const StepData& step, Impact& impact, double share_bar, do
       share_bar -= bar * (1 + restitution) * row.d[k] * change;
       d_bar[k] += bar * (of_change * change - restitution * y);
       impact.seen_bar[c] -= bar * restitution * row.d[k];
-      impact.rested_bar[c] += bar * of_change * row.d[k],
-          met.before_bar[c] -= bar * of_change * row.d[k];
+      impact.rested_bar[c] += bar * of_change * row.d[k];
+      met.before_bar[c] -= bar * of_change * row.d[k];
     }
   });
   if (count == 0) return share_bar;  // it happens at the time of the previous impact
@@ -426,19 +459,21 @@ double add_impact_vjp(const StepData& step, Impact& impact, double share_bar, do
   // touches already.
   double before_bar = 0;
   for_each_met([&](std::size_t first, int width, int i) {
-    const StepIsland::Row& source = met.rows[at(i)];
-    const ConstraintRow& row = problem.rows[at(i)];
+    const StepIsland::Row& source = met.rows[i];
+    const ConstraintRow& row = problem.rows[i];
     const double bar = share_bar / count;
     if (!source.is_timed) return void(before_bar += bar);
     double closing = 0;
     for (int k = 0; k < width; ++k) closing -= row.d[k] * problem.y_free[first + at(k)];
     const double rate = bar / closing,
-                 gap = step.manifolds[at(source.manifold)].manifold.points[source.point].gap;
-    met.gap_bar[at(i)] += rate / dt, dt_bar -= rate * gap / (dt * dt);
-    double* const d_bar = &met.gradient.d[at(i * most_block_channels)];
+                 gap = step.manifolds[source.manifold].manifold.points[source.point].gap;
+    met.gap_bar[i] += rate / dt;
+    dt_bar -= rate * gap / (dt * dt);
+    double* const d_bar = &met.gradient.d[i * most_block_channels];
     for (int k = 0; k < width; ++k) {
       const std::size_t c = first + at(k);
-      impact.late_bar[c] -= rate * row.d[k], impact.seen_bar[c] += rate * source.impact * row.d[k];
+      impact.late_bar[c] -= rate * row.d[k];
+      impact.seen_bar[c] += rate * source.impact * row.d[k];
       d_bar[k] += rate * (source.impact * problem.y_free[c] - impact.late[c]);
     }
   });

@@ -27,9 +27,13 @@ struct JointMotor {
     if (!motor.is_there()) return;
     const double dt = step.options.dt;
     ConstraintRow& row = RowAssembly::add_row<JointMotor>(island, drive);
-    row.kind = std::isfinite(motor.limit) ? RowKind::box : RowKind::equality, row.d[0] = 1;
+    row.kind = std::isfinite(motor.limit) ? RowKind::box : RowKind::equality;
+    row.d[0] = 1;
     row.compliance = 1 / (dt * (motor.position_gain * dt + motor.velocity_gain));
-    if (row.kind == RowKind::box) row.upper = motor.limit * dt, row.lower = -row.upper;
+    if (row.kind == RowKind::box) {
+      row.upper = motor.limit * dt;
+      row.lower = -row.upper;
+    }
   }
 
   // Position error and target velocity of a motor.
@@ -73,9 +77,10 @@ struct JointMotor {
     const double per_sum = -x.row().compliance * x.compliance_bar() - x.row().target * target_bar;
     *to.of("position_gain", x.v()) += (pull.stretch * target_bar + dt * per_sum) / sum;
     *to.of("velocity_gain", x.v()) += (pull.speed * target_bar + per_sum) / sum;
-    if (x.row().kind == RowKind::box)
-      *to.of("motor_limit", x.v()) += dt * x.bound_bar(),
-          *to.of("dt") += motor.limit * x.bound_bar();
+    if (x.row().kind == RowKind::box) {
+      *to.of("motor_limit", x.v()) += dt * x.bound_bar();
+      *to.of("dt") += motor.limit * x.bound_bar();
+    }
     *to.of("dt") +=
         motor.position_gain / sum * per_sum - x.row().compliance / dt * x.compliance_bar();
   }

@@ -35,9 +35,9 @@ NormalLaw law_of(const StepData& step, double gap, double approach, double closi
 }
 
 void set_normal_target(const StepData& step, StepIsland& island, std::size_t b, int i) {
-  ConstraintRow& row = island.problem.rows[at(i)];
-  StepIsland::Row& source = island.rows[at(i)];
-  const SceneQuery::PairManifold& pair = step.manifolds[at(source.manifold)];
+  ConstraintRow& row = island.problem.rows[i];
+  StepIsland::Row& source = island.rows[i];
+  const SceneQuery::PairManifold& pair = step.manifolds[source.manifold];
   const std::size_t first = at(island.problem.blocks[b].first_channel);
   const PairMaterial& material = step.world->material(pair.a, pair.b);
   const double dt = step.options.dt, gap = pair.manifold.points[source.point].gap;
@@ -47,8 +47,10 @@ void set_normal_target(const StepData& step, StepIsland& island, std::size_t b, 
   // Law of the normal. Position targets keep the law of the velocity, but have no bounces.
   if (step.takes_back)
     source.law = source.law == NormalLaw::bounce ? NormalLaw::rest : source.law;
-  else
-    source.law = law_of(step, gap, -before, -free, material), source.impact = 0;
+  else {
+    source.law = law_of(step, gap, -before, -free, material);
+    source.impact = 0;
+  }
   const Recovery kept = keep_apart(step, gap, step.options.margin);
   // Branch of the recovery law, then the target.
   source.keeping = source.law == NormalLaw::rest || source.law == NormalLaw::bounce ? kept.keeping
@@ -75,7 +77,7 @@ void set_normal_target(const StepData& step, StepIsland& island, std::size_t b, 
 }
 
 void follow_normal(StepIsland& island, int i) {
-  island.rows[at(i)].law = island.rows[at(island.problem.rows[at(i)].normal)].law;
+  island.rows[i].law = island.rows[island.problem.rows[i].normal].law;
 }
 
 // Twice the displacement of the fastest point, because both bodies may approach each other.
@@ -85,7 +87,7 @@ double reach(const StepData& step) {
   for (int i = 1; i < m.n_bodies(); ++i) {
     const double radius = step.world->scene().body_ball(i).radius;
     if (radius < 0) continue;
-    const Motion<double>& V = step.V_free[at(i)];
+    const Motion<double>& V = step.V_free[i];
     fastest = std::max(
         fastest, norm(at_point(V, step.query.body_center(i) - step.dynamics.X_WB[1].p).linear) +
                      radius * norm(V.angular));
@@ -96,8 +98,8 @@ double reach(const StepData& step) {
 void leave_out_far(StepData& step) {
   const auto closing = [&](const SceneQuery::PairManifold& pair, int i) {
     const Manifold& m = pair.manifold;
-    const Motion<double>&V_a = step.V_free[at(step.object(pair.a).body)],
-          &V_b = step.V_free[at(step.object(pair.b).body)];
+    const Motion<double>&V_a = step.V_free[step.object(pair.a).body],
+          &V_b = step.V_free[step.object(pair.b).body];
     const Motion<double> V{V_b.angular - V_a.angular, V_b.linear - V_a.linear};
     return -dot(m.normal(), at_point(V, m.points[i].p_W - step.dynamics.X_WB[1].p).linear);
   };
@@ -123,8 +125,8 @@ void leave_out_far(StepData& step) {
 void fill_way(StepData& step) {
   step.way = step.has_corrections() ? step.u_corrected : step.u;
   for (int i = 0; i < step.n_islands; ++i)
-    for (int n = 0; n < step.impacts[at(i)].n; ++n) {
-      const Impact& met = step.impacts[at(i)].each[at(n)];
+    for (int n = 0; n < step.impacts[i].n; ++n) {
+      const Impact& met = step.impacts[i].each[n];
       met.add_change(-met.share, step.way);
     }
 }
@@ -133,7 +135,7 @@ void fill_way(StepData& step) {
 // step, and the parameters of its law.
 void add_normal_vjp(const StepData& step, StepIsland& island, std::size_t b, int i,
                     StepGradient& gradient) {
-  const SceneQuery::PairManifold& pair = step.manifolds[at(island.rows[at(i)].manifold)];
+  const SceneQuery::PairManifold& pair = step.manifolds[island.rows[i].manifold];
   const PairMaterial& material = step.world->material(pair.a, pair.b);
   const int of_pair = step.world->pair(pair.a, pair.b);
   const double dt = step.options.dt, restitution = material.restitution;
@@ -141,26 +143,26 @@ void add_normal_vjp(const StepData& step, StepIsland& island, std::size_t b, int
          &dt_bar = *gradient.parameters.of("dt");
   const std::size_t first = at(island.problem.blocks[b].first_channel);
   const int width = island.problem.blocks[b].width;
-  const ConstraintRow& row = island.problem.rows[at(i)];
-  const StepIsland::Row& source = island.rows[at(i)];
+  const ConstraintRow& row = island.problem.rows[i];
+  const StepIsland::Row& source = island.rows[i];
   const double gap = pair.manifold.points[source.point].gap;
-  const double target_bar = island.is_relaxed && row.target == 0 && row.compliance == 0
-                                ? 0
-                                : island.gradient.target[at(i)];
-  double *const d_bar = &island.gradient.d[at(i * most_block_channels)],
-                *const before_bar = &island.before_bar[first], &gap_bar = island.gap_bar[at(i)];
+  const double target_bar =
+      island.is_relaxed && row.target == 0 && row.compliance == 0 ? 0 : island.gradient.target[i];
+  double *const d_bar = &island.gradient.d[i * most_block_channels],
+                *const before_bar = &island.before_bar[first], &gap_bar = island.gap_bar[i];
   const double* const before = &island.before[first];
   switch (source.law) {
     case NormalLaw::bounce:
       for (int c = 0; c < width; ++c) {
         restitution_bar -= target_bar * row.d[c] * before[c];
-        d_bar[c] -= restitution * target_bar * before[c],
-            before_bar[c] -= restitution * target_bar * row.d[c];
+        d_bar[c] -= restitution * target_bar * before[c];
+        before_bar[c] -= restitution * target_bar * row.d[c];
       }
       break;
     case NormalLaw::rest: {
       const Recovery kept = keep_apart(step, gap, step.options.margin);
-      gap_bar = kept.rate * target_bar, dt_bar += kept.by_dt * target_bar;
+      gap_bar = kept.rate * target_bar;
+      dt_bar += kept.by_dt * target_bar;
       break;
     }
     case NormalLaw::ahead:
@@ -169,11 +171,11 @@ void add_normal_vjp(const StepData& step, StepIsland& island, std::size_t b, int
       break;
     case NormalLaw::soft: {
       const double time = time_to_give(step.options, material),
-                   give_bar = island.gradient.compliance[at(i)];
+                   give_bar = island.gradient.compliance[i];
       const double by_time = (gap / time * target_bar - row.compliance * give_bar) / time;
       gap_bar = -target_bar / time;
-      *gradient.parameters.of("compliance", of_pair) += give_bar / (dt * time),
-          *gradient.parameters.of("relaxation_time", of_pair) += by_time;
+      *gradient.parameters.of("compliance", of_pair) += give_bar / (dt * time);
+      *gradient.parameters.of("relaxation_time", of_pair) += by_time;
       dt_bar += by_time - row.compliance / dt * give_bar;
       break;
     }

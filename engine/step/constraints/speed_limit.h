@@ -14,9 +14,7 @@ struct SpeedLimit {
   enum Role : std::uint8_t { backward, forward };
   static constexpr const char* roles[] = {"backward_speed_limit", "forward_speed_limit"};
 
-  static double greatest(const StepData& step, int v) {
-    return step.model().limits.velocity[static_cast<std::size_t>(v)];
-  }
+  static double greatest(const StepData& step, int v) { return step.model().limits.velocity[v]; }
 
   static bool is_there(const StepData& step, const StepInput&, int v, int q) {
     return step.options.speed_limits && q >= 0 && std::isfinite(greatest(step, v));

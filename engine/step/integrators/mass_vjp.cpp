@@ -23,9 +23,14 @@ struct Products {
     for (std::size_t i = 0; i < 6; i += 2) {  // two rows fit in registers
       double sum[2][6] = {};
       for (std::size_t a = 0; a < count; ++a)
-        for (std::size_t j = 0; j < 6; ++j)
-          sum[0][j] += p[a][i] * w[a][j], sum[1][j] += p[a][i + 1] * w[a][j];
-      for (std::size_t j = 0; j < 6; ++j) x[i][j] += sum[0][j], x[i + 1][j] += sum[1][j];
+        for (std::size_t j = 0; j < 6; ++j) {
+          sum[0][j] += p[a][i] * w[a][j];
+          sum[1][j] += p[a][i + 1] * w[a][j];
+        }
+      for (std::size_t j = 0; j < 6; ++j) {
+        x[i][j] += sum[0][j];
+        x[i + 1][j] += sum[1][j];
+      }
     }
   }
 
@@ -49,11 +54,11 @@ void joint_motions(const Model& m, const Data<double>& data, const double* rates
   V.resize(at(m.n_bodies()) * count);
   std::fill_n(V.begin(), count, Spatial());
   for (int i = 1; i < m.n_bodies(); ++i) {
-    const Joint& joint = m.joints[at(i)];
+    const Joint& joint = m.joints[i];
     Spatial* const own = &V[at(i) * count];
     std::copy_n(&V[at(joint.parent) * count], count, own);
     for (int k = 0; k < joint.n_v; ++k) {
-      const Spatial J = spatial(data.J[at(joint.column + k)]);
+      const Spatial J = spatial(data.J[joint.column + k]);
       const double* const rate = rates + at(joint.v_index + k) * count;
       for (std::size_t a = 0; a < count; ++a)
         for (std::size_t j = 0; j < 6; ++j) own[a][j] += rate[a] * J[j];
@@ -81,15 +86,16 @@ void MassVjp::add(const StepData& step, const double* x, const double* y, std::s
   for (auto* forces : {&subtree_force_, &subtree_bar_}) forces->resize(V_virtual_.size());
   for (int i = 1; i < m.n_bodies(); ++i) {
     const std::size_t first = at(i) * count;
-    for (std::size_t a = first; a < first + count; ++a)
-      subtree_force_[a] = times(step.dynamics.I[at(i)], V_pushed_[a]),
-      subtree_bar_[a] = times(step.dynamics.I[at(i)], V_virtual_[a]);
+    for (std::size_t a = first; a < first + count; ++a) {
+      subtree_force_[a] = times(step.dynamics.I[i], V_pushed_[a]);
+      subtree_bar_[a] = times(step.dynamics.I[i], V_virtual_[a]);
+    }
     // Gradients with respect to mass, center of mass and moments of the body.
     Products C;
     C.add(&V_pushed_[first], &V_virtual_[first], count);
-    const Inertia& body = m.inertias[at(i)];
-    const Mat3d& R = step.dynamics.X_WB[at(i)].R;
-    const Vec3d c = R * body.com + step.dynamics.p_OB[at(i)];
+    const Inertia& body = m.inertias[i];
+    const Mat3d& R = step.dynamics.X_WB[i].R;
+    const Vec3d c = R * body.com + step.dynamics.p_OB[i];
     // At the center of mass c: V_lin + V_ang x c.
     const Mat3d shift = skew(c), angular = C.part(0, 0);
     const Mat3d linear_by_angular = C.part(3, 0) - shift * angular,
@@ -111,16 +117,20 @@ void MassVjp::add(const StepData& step, const double* x, const double* y, std::s
   }
   // From the leaves to the root: rotation with joint i, and forces of the subtree.
   for (int i = m.n_bodies() - 1; i > 0; --i) {
-    const int p = m.joints[at(i)].parent;
+    const int p = m.joints[i].parent;
     if (p == 0) continue;
     const Spatial *const F = &subtree_force_[at(i) * count], *const G =
                                                                  &subtree_bar_[at(i) * count];
     Products both;
-    both.add(&V_pushed_[at(p) * count], G, count), both.add(&V_virtual_[at(p) * count], F, count);
-    bodies.turned[at(i)] += Force<double>{both.cross(0, 0) + both.cross(3, 3), both.cross(0, 3)};
+    both.add(&V_pushed_[at(p) * count], G, count);
+    both.add(&V_virtual_[at(p) * count], F, count);
+    bodies.turned[i] += Force<double>{both.cross(0, 0) + both.cross(3, 3), both.cross(0, 3)};
     Spatial *const F_p = &subtree_force_[at(p) * count], *const G_p = &subtree_bar_[at(p) * count];
     for (std::size_t a = 0; a < count; ++a)
-      for (std::size_t j = 0; j < 6; ++j) F_p[a][j] += F[a][j], G_p[a][j] += G[a][j];
+      for (std::size_t j = 0; j < 6; ++j) {
+        F_p[a][j] += F[a][j];
+        G_p[a][j] += G[a][j];
+      }
   }
 }
 

@@ -27,7 +27,7 @@ struct MassVjp {
 
   std::vector<double> inertia_bar;  // n_v: gradient with respect to the diagonal of M^
 
-  void reset(int n_v) { make_zeros(inertia_bar, static_cast<std::size_t>(n_v)); }
+  void reset(int n_v) { make_zeros(inertia_bar, n_v); }
   // Add the gradient for `count` pairs. x and y: n_v x count.
   void add(const StepData& step, const double* x, const double* y, std::size_t count,
            MotionAdjoint& bodies, StepGradient& gradient);

@@ -43,7 +43,8 @@ void for_each_turning(const StepData& step, const double* v, const Use& use) {
     const int k = joint.v_index;
     for (int row = 0; row < type.n_v; ++row) {
       double unit[type.n_v] = {}, entries[type.n_v] = {};
-      unit[row] = -step.options.dt, entries[row] = 1;
+      unit[row] = -step.options.dt;
+      entries[row] = 1;
       if constexpr (turns_axes<decltype(type)>) {
         type.add_turning_rate_vjp(v + k, unit, entries);
         for (int c = 0; c < type.n_v; ++c) use(k + row, k + c, entries[c]);
@@ -126,7 +127,7 @@ void SemiImplicit::move_freely(StepData& step, const StepInput& in) {
   const double dt = step.options.dt;
   // Factor of M + dt D + dt^2 K.
   inertia_stage(m, step.dynamics, in.q);
-  for (int k = 0; k < m.n_v; ++k) held_[at(k)] = dt * (m.damping[at(k)] + dt * m.stiffness[at(k)]);
+  for (int k = 0; k < m.n_v; ++k) held_[k] = dt * (m.damping[k] + dt * m.stiffness[k]);
   detail::factor_mass_matrix(m, step.dynamics, held_.data());
   // Bias forces h in the axes at the start.
   turning_rates(m, in.v, held_.data());
@@ -134,13 +135,13 @@ void SemiImplicit::move_freely(StepData& step, const StepInput& in) {
                                        step.dynamics.bias.data(), Wrenches<double>());
   // Momentum of the forces over the step, then velocity.
   for (int k = 0; k < m.n_v; ++k)
-    step.v_free[at(k)] = (in.control.tau ? in.control.tau[k] : 0.0) - step.dynamics.bias[at(k)] -
-                         (m.damping[at(k)] + dt * m.stiffness[at(k)]) * in.v[k];
+    step.v_free[k] = (in.control.tau ? in.control.tau[k] : 0.0) - step.dynamics.bias[k] -
+                     (m.damping[k] + dt * m.stiffness[k]) * in.v[k];
   for (const World::Coordinate& c : step.world->coordinates())
-    step.v_free[at(c.v)] -= m.stiffness[at(c.v)] * (in.q[c.q] - m.spring_reference[at(c.v)]);
+    step.v_free[c.v] -= m.stiffness[c.v] * (in.q[c.q] - m.spring_reference[c.v]);
   for (double& x : step.v_free) x *= dt;
   mass_solve(m, step.dynamics.L.data(), step.v_free.data(), 1);
-  for (int k = 0; k < m.n_v; ++k) step.v_free[at(k)] += in.v[k];
+  for (int k = 0; k < m.n_v; ++k) step.v_free[k] += in.v[k];
 }
 
 void SemiImplicit::add_residual_vjp(StepData& step, const StepInput& in,
@@ -155,7 +156,8 @@ void SemiImplicit::add_residual_vjp(StepData& step, const StepInput& in,
   // Forces of the control, damping, and dt.
   turning_rates(m, in.v, a_.data());
   for (std::size_t k = 0; k < n; ++k) {
-    a_[k] += (step.u[k] - in.v[k]) / dt, held_[k] = -dt * lambda[k];
+    a_[k] += (step.u[k] - in.v[k]) / dt;
+    held_[k] = -dt * lambda[k];
     gradient.tau[k] = dt * lambda[k];
     dt_bar -= lambda[k] * (step.dynamics.bias[k] + m.damping[k] * step.u[k] -
                            (in.control.tau ? in.control.tau[k] : 0.0));
@@ -166,7 +168,8 @@ void SemiImplicit::add_residual_vjp(StepData& step, const StepInput& in,
     const std::size_t k = at(c.v);
     const double K = m.stiffness[k], stretch = in.q[c.q] - m.spring_reference[k];
     gradient.q[k] += K * held_[k];
-    stiffness_bar[k] = held_[k] * (stretch + dt * step.u[k]), reference_bar[k] = -K * held_[k];
+    stiffness_bar[k] = held_[k] * (stretch + dt * step.u[k]);
+    reference_bar[k] = -K * held_[k];
     dt_bar -= lambda[k] * K * (stretch + 2 * dt * step.u[k]);
   }
   // Inverse dynamics: state, inertial parameters, placements and gravity.
@@ -182,8 +185,8 @@ void SemiImplicit::add_residual_vjp(StepData& step, const StepInput& in,
       {of.of("mass"), of.of("com"), of.of("inertia"), of.of("placement"), of.of("armature")});
   double* const gravity_bar = of.of("gravity");
   for (int i = 1; i < m.n_bodies(); ++i)
-    for (int k = 0; m.joints[at(i)].parent == 0 && k < 3; ++k)
-      gravity_bar[k] += -1.0 * step.dynamics.A_bar[at(i)].linear[k];
+    for (int k = 0; m.joints[i].parent == 0 && k < 3; ++k)
+      gravity_bar[k] += -1.0 * step.dynamics.A_bar[i].linear[k];
 }
 
 // Gradients of the terms on the diagonal of M^: armature, dt damping, dt^2 stiffness.
@@ -195,11 +198,12 @@ void SemiImplicit::end_operator_vjp(const StepData& step, StepGradient& gradient
   double &dt_bar = *of.of("dt"), *const armature_bar = of.of("armature"),
          *const damping_bar = of.of("damping");
   for (std::size_t k = 0; k < inertia_bar.size(); ++k) {
-    armature_bar[k] += inertia_bar[k], damping_bar[k] += dt * inertia_bar[k];
+    armature_bar[k] += inertia_bar[k];
+    damping_bar[k] += dt * inertia_bar[k];
     dt_bar += (m.damping[k] + 2 * dt * m.stiffness[k]) * inertia_bar[k];
   }
   for (const World::Coordinate& c : step.world->coordinates())
-    *of.of("stiffness", c.v) += dt * dt * inertia_bar[at(c.v)];
+    *of.of("stiffness", c.v) += dt * dt * inertia_bar[c.v];
 }
 
 void SemiImplicit::add_residual_jvp(StepData& step, const StepInput& in,
@@ -211,8 +215,10 @@ void SemiImplicit::add_residual_jvp(StepData& step, const StepInput& in,
   const double dt = step.options.dt;
   const std::size_t n = at(m.n_v);
   turning_rates(m, in.v, a_.data());
-  for (std::size_t k = 0; k < n; ++k)
-    a_[k] += (step.u[k] - in.v[k]) / dt, d_acceleration_[k] = -direction.v[k] / dt;
+  for (std::size_t k = 0; k < n; ++k) {
+    a_[k] += (step.u[k] - in.v[k]) / dt;
+    d_acceleration_[k] = -direction.v[k] / dt;
+  }
   add_turning_rates_jvp(m, in.v, direction.v.data(), d_acceleration_.data());
   // Before the sweeps, which overwrite the forces in step.dynamics.
   for (std::size_t k = 0; k < n; ++k) {
@@ -252,9 +258,9 @@ void SemiImplicit::fill_residual_rates(StepData& step, const StepInput& in, doub
   detail::derivatives_outward<true>(m, step.dynamics, in.v, a_.data(), Vec3d(m.gravity));
   inverse_dynamics_rates().fill(m, step.dynamics, -dt, by_q, by_v, stride);
   for (const World::Coordinate& c : step.world->coordinates())
-    by_q[c.v * (stride + 1)] -= dt * m.stiffness[at(c.v)];
+    by_q[c.v * (stride + 1)] -= dt * m.stiffness[c.v];
   for_each_turning(step, in.v, [&](int row, int column, double W) {
-    by_v[row * stride + column] -= dt * (m.damping[at(row)] + dt * m.stiffness[at(row)]) * W;
+    by_v[row * stride + column] -= dt * (m.damping[row] + dt * m.stiffness[row]) * W;
   });
 }
 
@@ -273,7 +279,7 @@ void SemiImplicit::advance_columns(const StepData& step, std::span<const ColumnB
     const int k = joint.v_index, w = joint.n_v;
     if constexpr (turns_axes<decltype(type)>) {
       // Floating joints: replace the rows of the joint.
-      AdvanceRates<double, decltype(type)> rates(step.options.dt, &step.way[at(k)], &step.u[at(k)]);
+      AdvanceRates<double, decltype(type)> rates(step.options.dt, &step.way[k], &step.u[k]);
       double by_both[2 * type.n_v][type.n_v];
       for (int row = 0; row < 2 * w; ++row)
         for (int c = 0; c < w; ++c) by_both[row][c] = rates.by_u[row][c] + rates.by_v[row][c];

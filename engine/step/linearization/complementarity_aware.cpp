@@ -108,8 +108,8 @@ bool ComplementarityAwareVjp::choose_classes(StepIsland& island, const std::vect
       if (std::abs(wish[i]) > rounding_of_wish * most)
         wanted_[i] = wish[i] > 0 ? RowClass::separating : RowClass::clamping;
     } else if (row.kind == RowKind::friction &&
-               wanted_[at(row.normal)] != island.solution.classes[at(row.normal)]) {
-      wanted_[i] = wanted_[at(row.normal)];
+               wanted_[row.normal] != island.solution.classes[row.normal]) {
+      wanted_[i] = wanted_[row.normal];
     }
     any |= wanted_[i] != island.solution.classes[i];
   }
@@ -129,17 +129,18 @@ void ComplementarityAwareVjp::add_change(const StepIsland& island, std::vector<d
 void ComplementarityAwareVjp::exchange_others() {
   for (std::size_t k = 0; k < others_.size(); ++k) {
     const auto [i, island] = others_[k];
-    add_change(*island, step_.u), add_change(*island, step_.u_corrected);
-    if (island == &step_.islands[at(i)]) add_change(*island, step_.u_rested);
-    std::swap(island->solution, island->other), std::swap(island->solved, island->other_solved);
+    add_change(*island, step_.u);
+    add_change(*island, step_.u_corrected);
+    if (island == &step_.islands[i]) add_change(*island, step_.u_rested);
+    std::swap(island->solution, island->other);
+    std::swap(island->solved, island->other_solved);
     island->fill_change();
     const auto found =
         std::lower_bound(step_.corrected_islands.begin(), step_.corrected_islands.end(), i);
     if (found == step_.corrected_islands.end() || *found != i ||
         (k > 0 && others_[k - 1].first == i))
       continue;
-    StepIsland& corrections =
-        step_.corrections[static_cast<std::size_t>(found - step_.corrected_islands.begin())];
+    StepIsland& corrections = step_.corrections[found - step_.corrected_islands.begin()];
     corrections.is_left_out = !corrections.is_left_out;
     const std::size_t channels = at(corrections.problem.channels);
     for (std::size_t r = 0; r < step_.u_corrected.size(); ++r)
@@ -154,22 +155,22 @@ void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar,
   // Choose the other active sets of islands and impacts, and solve for them.
   others_.clear();
   for (int i = 0; i < step_.n_islands; ++i) {
-    if (StepIsland& island = step_.islands[at(i)];
+    if (StepIsland& island = step_.islands[i];
         island.solved->has_classes() && choose_classes(island, v_bar))
       others_.emplace_back(i, &island);
-    Impacts& impacts = step_.impacts[at(i)];
+    Impacts& impacts = step_.impacts[i];
     // The impacts of an island separate together or not at all, because later impacts depend on
     // earlier ones.
     bool any = false, is_limited = false;
     for (int n = 0; n < impacts.n; ++n) {
-      Impact& met = impacts.each[at(n)];
+      Impact& met = impacts.each[n];
       is_limited |= met.is_limited();
       if (is_limited || !met.solved->has_classes()) break;
       any |= wants_apart(met, v_bar);
     }
     if (!any || is_limited) continue;
     for (int n = 0; n < impacts.n; ++n) {
-      Impact& met = impacts.each[at(n)];
+      Impact& met = impacts.each[n];
       wanted_.assign(met.rows.size(), RowClass::separating);
       for (std::size_t r = 0; r < met.rows.size(); ++r)
         if (met.problem.rows[r].kind == RowKind::equality) wanted_[r] = RowClass::clamping;
@@ -179,13 +180,17 @@ void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar,
   }
   if (others_.empty()) return;
   // Gradient of the other active sets.
-  true_u_ = step_.u, true_corrected_ = step_.u_corrected, true_rested_ = step_.u_rested;
+  true_u_ = step_.u;
+  true_corrected_ = step_.u_corrected;
+  true_rested_ = step_.u_rested;
   exchange_others();
   fill_way(step_);
   vjp(other_);
   exchange_others();
   // Restore the velocities to the bit.
-  step_.u = true_u_, step_.u_corrected = true_corrected_, step_.u_rested = true_rested_;
+  step_.u = true_u_;
+  step_.u_corrected = true_corrected_;
+  step_.u_rested = true_rested_;
   fill_way(step_);
   // Keep the larger gradient.
   if (!(size_of(other_, step_.options.dt) > size_of(gradient, step_.options.dt))) return;

@@ -59,21 +59,23 @@ OneSided ImpulseJacobians::add(StepIsland& island, const StepInput& in,
   if (!by_rates) seeds_.find(step_, island);
   const int told = by_rates ? asked : seeds_.count, w = by_rates ? rates_.width() : told;
   const SmallMatrices& matrices = small_matrices();
-  make_zeros(impulses_by_, at(w * stride)), make_zeros(channels_by_, at(k * stride));
+  make_zeros(impulses_by_, at(w * stride));
+  make_zeros(channels_by_, at(k * stride));
   if (by_rates)
     add_rates(island, in, columns, twists);
   else
     add_adjoints(island, in, columns);
   const auto add_seen = [&](int first, int end) {  // response to the velocities in channels_by_
-    LeftFactor by_velocity(&rates_.by_velocity[at(first)], end - first, k);
-    by_velocity.by_row = 1, by_velocity.by_column = w;
-    matrices.add_product(by_velocity, channels_by_.data(), stride,
-                         &impulses_by_[at(first * stride)], stride, stride);
+    LeftFactor by_velocity(&rates_.by_velocity[first], end - first, k);
+    by_velocity.by_row = 1;
+    by_velocity.by_column = w;
+    matrices.add_product(by_velocity, channels_by_.data(), stride, &impulses_by_[first * stride],
+                         stride, stride);
   };
   // Dependent rows that exert no net force depend only on the rotation of the channels. The free
   // motion would add rounding errors.
   const bool is_held =
-      rates_.of_dependences && !pushes(step_, island, &rates_.by_velocity[at(asked)], w);
+      rates_.of_dependences && !pushes(step_, island, &rates_.by_velocity[asked], w);
   if (is_held) add_seen(asked, w);
   matrices.add_sparse_product(LeftFactor::transposed(island.X.data(), k, n), moved_by.data(),
                               stride, channels_by_.data(), stride, stride);
@@ -82,8 +84,8 @@ OneSided ImpulseJacobians::add(StepIsland& island, const StepInput& in,
   matrices.add_product({by_rates ? Y : seeds_.moves.data(), n, told}, impulses_by_.data(), stride,
                        moved_by.data(), stride, stride);
   if (rates_.of_dependences) {
-    const double* const missed = &impulses_by_[at(asked * stride)];
-    torn |= is_torn_by(step_, island, &rates_.by_target[at(asked)], w, missed + columns.q,
+    const double* const missed = &impulses_by_[asked * stride];
+    torn |= is_torn_by(step_, island, &rates_.by_target[asked], w, missed + columns.q,
                        missed + columns.v);
   }
   return one_sided_if(torn, OneSided::torn);
@@ -106,8 +108,10 @@ void ImpulseJacobians::add_adjoints(StepIsland& island, const StepInput& in,
     const auto put_block = [&](const std::vector<double>& x, int first) {
       if (first >= 0) std::copy(x.begin(), x.end(), &impulses_by_[c * stride + at(first)]);
     };
-    put_block(row_.q, columns.q), put_block(row_.v, columns.v);
-    put_block(row_.q_target, columns.q_target), put_block(row_.v_target, columns.v_target);
+    put_block(row_.q, columns.q);
+    put_block(row_.v, columns.v);
+    put_block(row_.q_target, columns.q_target);
+    put_block(row_.v_target, columns.v_target);
   }
 }
 
@@ -133,16 +137,16 @@ void ImpulseJacobians::add_turning_of_channels(const StepIsland& island, std::si
   const StepIsland::Block& block = island.blocks[b];
   const Vec3d p = block.center - step_.dynamics.X_WB[1].p;  // from O (data.h)
   double* const first =
-      &channels_by_[at(island.problem.blocks[b].first_channel * columns.stride + columns.q)];
+      &channels_by_[island.problem.blocks[b].first_channel * columns.stride + columns.q];
   for (const int side : {0, 1}) {
     Motion<double> V;  // of the body relative to joint i's parent
-    for (int i = side ? block.b : block.a; i > 0; i = m.joints[at(i)].parent) {
-      const Joint& joint = m.joints[at(i)];
+    for (int i = side ? block.b : block.a; i > 0; i = m.joints[i].parent) {
+      const Joint& joint = m.joints[i];
       V = V + joint_motion(step_.dynamics, joint, step_.u.data() + joint.v_index);
       for (int c = joint.column; c < joint.column + joint.n_v; ++c) {
-        const Motion<double> turned = at_point(cross(step_.dynamics.J[at(c)], V), p);
+        const Motion<double> turned = at_point(cross(step_.dynamics.J[c], V), p);
         const double sign = side ? 1 : -1;
-        double* const column = first + m.column_v[at(c)];
+        double* const column = first + m.column_v[c];
         for (int k = 0; k < block.linear(); ++k)
           column[k * columns.stride] += sign * block.size * turned.angular[k];
         for (int k = 0; k < 3; ++k)
@@ -161,11 +165,12 @@ void ImpulseJacobians::add_contact_rates(const StepIsland& island, std::size_t b
   const RowProblem& problem = island.problem;
   const StepIsland::Block& block = island.blocks[b];
   RowBlock rows = problem.blocks[b];
-  rows.first_row = first_row, rows.last_row = last_row;
+  rows.first_row = first_row;
+  rows.last_row = last_row;
   constexpr int entries = ImpulseRates::at_once;
-  const int manifold = island.rows[at(first_row)].manifold, w = rates_.width(),
+  const int manifold = island.rows[first_row].manifold, w = rates_.width(),
             count = last_row - first_row;
-  const SceneQuery::PairManifold& pair = step_.manifolds[at(manifold)];
+  const SceneQuery::PairManifold& pair = step_.manifolds[manifold];
   const SmallMatrices& matrices = small_matrices();
 
   // Channels of a single point move with it: y changes by omega x dp.
@@ -173,30 +178,29 @@ void ImpulseJacobians::add_contact_rates(const StepIsland& island, std::size_t b
   if (!block.turns)
     for (const int side : {0, 1})
       for_each_on_path(model, side ? block.b : block.a, [&](int c) {
-        omega += ((side ? 1 : -1) * step_.u[at(model.column_v[at(c)])]) *
-                 step_.dynamics.J[at(c)].angular;
+        omega += ((side ? 1 : -1) * step_.u[model.column_v[c]]) * step_.dynamics.J[c].angular;
       });
 
   // Derivatives by the twist of each shape, times the Jacobian of the twist.
-  row_rates_.resize(at(count * most_block_channels * entries)),
-      target_rates_.resize(at(count * entries));
+  row_rates_.resize(at(count * most_block_channels * entries));
+  target_rates_.resize(at(count * entries));
   for (const int side : {0, 1}) {
     if (step_.object(side ? pair.b : pair.a).body == 0) continue;  // no joint moves it
-    Contact::fill_rates(step_, island, b, side, first_row, last_row,
-                        shared_.manifolds[at(manifold)], row_rates_.data(), target_rates_.data());
+    Contact::fill_rates(step_, island, b, side, first_row, last_row, shared_.manifolds[manifold],
+                        row_rates_.data(), target_rates_.data());
     make_zeros(twist_rates_, at(entries * w));
     rates_.add(island.solution, rows, row_rates_.data(), target_rates_.data(), twist_rates_.data());
     if (!block.turns) {
       double dy[entries][3];
       for (int t = 0; t < entries; ++t)
-        put(cross(omega, shared_.manifolds[at(manifold)].points[0].twist[entries * side + t].p_W),
+        put(cross(omega, shared_.manifolds[manifold].points[0].twist[entries * side + t].p_W),
             dy[t]);
-      matrices.add_product({dy[0], entries, 3}, &rates_.by_velocity[at(rows.first_channel * w)], w,
+      matrices.add_product({dy[0], entries, 3}, &rates_.by_velocity[rows.first_channel * w], w,
                            twist_rates_.data(), w, w);
     }
     matrices.add_product(LeftFactor::transposed(twist_rates_.data(), w, entries),
                          twists.of(step_, manifold, side), padded(model.n_v),
-                         &impulses_by_[at(columns.q)], columns.stride, padded(model.n_v));
+                         &impulses_by_[columns.q], columns.stride, padded(model.n_v));
   }
 }
 
@@ -208,11 +212,11 @@ void ImpulseJacobians::add_coordinate_rates(const StepIsland& island, std::size_
   const int first[] = {columns.q, columns.q_target, columns.v_target},
             place[] = {block.v, block.q, block.v};
   for (int i = island.problem.blocks[b].first_row; i < island.problem.blocks[b].last_row; ++i)
-    visit_kind<CoordinateKinds>(island.rows[at(i)], [&](auto kind) {
+    visit_kind<CoordinateKinds>(island.rows[i], [&](auto kind) {
       kind.target_rates(step_, in, {island, block, i}).for_each([&](double rate, int which) {
         for (int c = 0; first[which] >= 0 && c < w; ++c)
-          impulses_by_[at(c * stride + first[which] + place[which])] +=
-              rate * rates_.by_target[at(i * w + c)];
+          impulses_by_[c * stride + first[which] + place[which]] +=
+              rate * rates_.by_target[i * w + c];
       });
     });
 }

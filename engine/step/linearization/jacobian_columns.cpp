@@ -8,7 +8,7 @@
 namespace robosim {
 
 const double* ShapeTwists::of(const StepData& step, int manifold, int side) const {
-  return &twists_[at((2 * manifold + side) * 6 * padded(step.model().n_v))];
+  return &twists_[(2 * manifold + side) * 6 * padded(step.model().n_v)];
 }
 
 // Mimic joints share the coordinate of the joint that they follow, so their twists add up.
@@ -27,12 +27,14 @@ void ShapeTwists::fill(const StepData& step) {
       const Vec3d p = X.p - step.dynamics.X_WB[1].p;
       double* const twist = &twists_[(2 * i + at(side)) * 6 * n];
       for_each_on_path(m, o.body, [&](int c) {
-        const Motion<double> J = at_point(step.dynamics.J[at(c)], p);
+        const Motion<double> J = at_point(step.dynamics.J[c], p);
         const Vec3d linear = transpose_times(X.R, J.linear),
                     angular = transpose_times(X.R, J.angular);
-        double* const column = twist + m.column_v[at(c)];
-        for (int k = 0; k < 3; ++k)
-          column[at(k) * n] += linear[k], column[at(3 + k) * n] += angular[k];
+        double* const column = twist + m.column_v[c];
+        for (int k = 0; k < 3; ++k) {
+          column[at(k) * n] += linear[k];
+          column[at(3 + k) * n] += angular[k];
+        }
       });
     }
 }

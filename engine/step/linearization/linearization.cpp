@@ -22,7 +22,9 @@ bool ends_impulses(const StepIsland& corrections) {
 // no joint moves are left out, as well as the test for torn rows. Jacobians of state and control do
 // not need the former and perform the test themselves.
 void Linearization::derive(const StepInput& in, bool everything) {
-  shared_.is_there = true, shared_.has_everything = everything, shared_.one_sided = OneSided::no;
+  shared_.is_there = true;
+  shared_.has_everything = everything;
+  shared_.one_sided = OneSided::no;
   // Derivatives of the contacts' geometry.
   if (shared_.manifolds.size() < step_.manifolds.size())
     shared_.manifolds.resize(step_.manifolds.size());
@@ -45,9 +47,9 @@ void Linearization::derive(const StepInput& in, bool everything) {
         one_sided_if(everything && is_torn(step_, island, in, vjp_, row_), OneSided::torn);
   };
   for (int i = 0; i < step_.n_islands; ++i) {
-    differentiate(step_.islands[at(i)]);
-    Impacts& impacts = step_.impacts[at(i)];
-    for (int n = 0; n < impacts.n; ++n) impacts.each[at(n)].for_each_solved(differentiate);
+    differentiate(step_.islands[i]);
+    Impacts& impacts = step_.impacts[i];
+    for (int n = 0; n < impacts.n; ++n) impacts.each[n].for_each_solved(differentiate);
   }
   if (!step_.has_corrections()) return;
   step_.exchange_corrections();
@@ -63,7 +65,8 @@ void Linearization::exact_vjp(const StepInput& in, const TangentView& next_bar,
   gradient.set_zero(*step_.world);
   if (n == 0) return;
   if (step_.is_diverged) {
-    gradient.q.assign(next_bar.q, next_bar.q + n), gradient.v.assign(next_bar.v, next_bar.v + n);
+    gradient.q.assign(next_bar.q, next_bar.q + n);
+    gradient.v.assign(next_bar.v, next_bar.v + n);
     gradient.one_sided = OneSided::diverged;
     return;
   }
@@ -94,7 +97,8 @@ bool Linearization::has_gradients_alone() const {
 template <class Use>
 void Linearization::for_each_row(const StepInput& in, const Use& use) {
   const std::size_t n = step_.size();
-  make_zeros(unit_, n), make_zeros(zero_, n);
+  make_zeros(unit_, n);
+  make_zeros(zero_, n);
   for (std::size_t i = 0; i < 2 * n; ++i) {
     unit_[i % n] = 1;
     exact_vjp(in, {(i < n ? unit_ : zero_).data(), (i < n ? zero_ : unit_).data()}, row_);
@@ -108,8 +112,8 @@ OneSided Linearization::jvp(const StepInput& in, const StepGradient& direction,
   const std::size_t n = step_.size();
   if (n == 0) return OneSided::no;
   if (step_.is_diverged) {
-    std::copy(direction.q.begin(), direction.q.end(), next.q),
-        std::copy(direction.v.begin(), direction.v.end(), next.v);
+    std::copy(direction.q.begin(), direction.q.end(), next.q);
+    std::copy(direction.v.begin(), direction.v.end(), next.v);
     return OneSided::diverged;
   }
   if (!shared_.has_everything) derive(in, true);
@@ -137,8 +141,11 @@ OneSided Linearization::jacobians(const StepInput& in, const JacobianBlocks& out
     const auto put = [&](const std::vector<double>& x, double* block) {
       if (block) std::copy(x.begin(), x.end(), block + i * x.size());
     };
-    put(row.q, out.q), put(row.v, out.v), put(row.tau, out.tau), put(row.q_target, out.q_target),
-        put(row.v_target, out.v_target);
+    put(row.q, out.q);
+    put(row.v, out.v);
+    put(row.tau, out.tau);
+    put(row.q_target, out.q_target);
+    put(row.v_target, out.v_target);
     if (out.parameters)
       out.selection->read(row.parameters, out.parameters + i * at(out.selection->size()));
   });

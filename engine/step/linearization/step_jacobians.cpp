@@ -49,13 +49,13 @@ void JacobianMaker::add_turning_of_impulses(double* by_q, int stride) {
   const Model& m = step_.model();
   carry_impulses(step_, carried_);
   for (int i = m.n_bodies() - 1; i > 0; --i) {
-    const Joint& joint = m.joints[at(i)];
-    if (joint.parent > 0) carried_[at(joint.parent)] += carried_[at(i)];
+    const Joint& joint = m.joints[i];
+    if (joint.parent > 0) carried_[joint.parent] += carried_[i];
     for (int c = joint.column; c < joint.column + joint.n_v; ++c) {
-      const Force<double> turned = cross(step_.dynamics.J[at(c)], carried_[at(i)]);
-      double* const row = by_q + m.column_v[at(c)] * stride;
-      for_each_on_path(
-          m, i, [&](int l) { row[m.column_v[at(l)]] += dot(step_.dynamics.J[at(l)], turned); });
+      const Force<double> turned = cross(step_.dynamics.J[c], carried_[i]);
+      double* const row = by_q + m.column_v[c] * stride;
+      for_each_on_path(m, i,
+                       [&](int l) { row[m.column_v[l]] += dot(step_.dynamics.J[l], turned); });
     }
   }
 }
@@ -68,10 +68,11 @@ void JacobianMaker::add_moving_of_impulses(const StepIsland& island, std::size_t
   const Model& m = step_.model();
   const int n = padded(m.n_v);
   const StepIsland::Block& block = island.blocks[b];
-  const SceneQuery::PairManifold& pair = step_.manifolds[at(block.item)];
-  const ManifoldPointDerivatives& rates = shared_.manifolds[at(block.item)].points[0];
+  const SceneQuery::PairManifold& pair = step_.manifolds[block.item];
+  const ManifoldPointDerivatives& rates = shared_.manifolds[block.item].points[0];
   const SmallMatrices& matrices = small_matrices();
-  make_zeros(point_by_, at(3 * n)), make_zeros(per_point_, at(3 * n));
+  make_zeros(point_by_, at(3 * n));
+  make_zeros(per_point_, at(3 * n));
   for (const int side : {0, 1}) {
     if (step_.object(side ? pair.b : pair.a).body == 0) continue;
     // Derivative of the point with respect to the joints.
@@ -81,12 +82,12 @@ void JacobianMaker::add_moving_of_impulses(const StepIsland& island, std::size_t
     matrices.add_product(LeftFactor::transposed(moved[0], 3, 6),
                          twists_.of(step_, block.item, side), n, point_by_.data(), n, n);
   }
-  const double* const z = &island.solution.z[at(island.problem.blocks[b].first_channel)];
+  const double* const z = &island.solution.z[island.problem.blocks[b].first_channel];
   for (const int side : {0, 1})
     for_each_on_path(m, side ? block.b : block.a, [&](int c) {
       const Vec3d turned =
-          (side ? 1.0 : -1.0) * cross(Vec3d{z[0], z[1], z[2]}, step_.dynamics.J[at(c)].angular);
-      for (int k = 0; k < 3; ++k) per_point_[at(3 * m.column_v[at(c)] + k)] += turned[k];
+          (side ? 1.0 : -1.0) * cross(Vec3d{z[0], z[1], z[2]}, step_.dynamics.J[c].angular);
+      for (int k = 0; k < 3; ++k) per_point_[3 * m.column_v[c] + k] += turned[k];
     });
   matrices.add_product({per_point_.data(), m.n_v, 3}, point_by_.data(), n, by_q, stride, n);
 }
@@ -95,7 +96,7 @@ void JacobianMaker::add_moving_of_impulses(const StepIsland& island, std::size_t
 void JacobianMaker::copy_columns(const double* from, int stride, std::vector<double>& to) const {
   const int n_v = step_.model().n_v, n = padded(n_v);
   make_zeros(to, at(n_v * n));
-  for (int i = 0; i < n_v; ++i) std::copy_n(from + i * stride, n_v, &to[at(i * n)]);
+  for (int i = 0; i < n_v; ++i) std::copy_n(from + i * stride, n_v, &to[i * n]);
 }
 
 // Compute alpha in the requested columns.
@@ -106,17 +107,17 @@ void JacobianMaker::free_jacobians(const StepInput& in) {
   const JacobianColumns& by = columns_;
   const int stride = by.stride;
   make_zeros(moved_by_, n * at(stride));
-  for (int i = 0; by.tau >= 0 && i < m.n_v; ++i) moved_by_[at(i * stride + by.tau + i)] = dt;
+  for (int i = 0; by.tau >= 0 && i < m.n_v; ++i) moved_by_[i * stride + by.tau + i] = dt;
   if (by.q >= 0 || by.v >= 0) {
     if (by.q < 0 || by.v < 0) make_zeros(unasked_, n * at(stride));
-    double* const by_q = by.q >= 0 ? &moved_by_[at(by.q)] : unasked_.data();
-    double* const by_v = by.v >= 0 ? &moved_by_[at(by.v)] : unasked_.data();
+    double* const by_q = by.q >= 0 ? &moved_by_[by.q] : unasked_.data();
+    double* const by_v = by.v >= 0 ? &moved_by_[by.v] : unasked_.data();
     integrator_.fill_residual_rates(step_, in, by_q, by_v, stride);
     if (by.q >= 0 && step_.has_corrections()) copy_columns(by_q, stride, corrected_by_);
     if (by.q >= 0) add_held_impulses(by_q, stride);
   }
   integrator_.solve_columns(step_, moved_by_.data(), stride);
-  if (by.v >= 0) integrator_.add_carried_velocity(step_, in, &moved_by_[at(by.v)], stride);
+  if (by.v >= 0) integrator_.add_carried_velocity(step_, in, &moved_by_[by.v], stride);
 }
 
 // Add d_x X^T z at fixed impulses, in the columns of q.
@@ -140,13 +141,14 @@ void JacobianMaker::corrected_jacobians(const StepInput& in) {
   if (by.q < 0) return;
   // corrected_by_ is -d_q r for u without corrections. by_q_ becomes the additional term.
   const int n = padded(m.n_v);
-  make_zeros(by_q_, corrected_by_.size()), make_zeros(unasked_, corrected_by_.size());
+  make_zeros(by_q_, corrected_by_.size());
+  make_zeros(unasked_, corrected_by_.size());
   integrator_.fill_residual_rates(step_, in, by_q_.data(), unasked_.data(), n);
   for (std::size_t i = 0; i < by_q_.size(); ++i) by_q_[i] -= corrected_by_[i];
   add_held_impulses(by_q_.data(), n);
   integrator_.solve_columns(step_, by_q_.data(), n);
   for (int i = 0; i < m.n_v; ++i)
-    for (int c = 0; c < m.n_v; ++c) moved_by_[at(i * by.stride + by.q + c)] += by_q_[at(i * n + c)];
+    for (int c = 0; c < m.n_v; ++c) moved_by_[i * by.stride + by.q + c] += by_q_[i * n + c];
 }
 
 OneSided JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
@@ -173,7 +175,7 @@ OneSided JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
     if (out.q) twists_.fill(step_);
     free_jacobians(in);
     for (int i = 0; i < step_.n_islands; ++i)
-      one_sided |= impulses_.add(step_.islands[at(i)], in, columns_, twists_, moved_by_);
+      one_sided |= impulses_.add(step_.islands[i], in, columns_, twists_, moved_by_);
     if (step_.has_corrections()) {
       velocity_by_ = moved_by_;
       step_.exchange_corrections();
@@ -189,11 +191,13 @@ OneSided JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
     std::size_t count = 0;
     const auto add = [&](double* block, int columns, int first) {
       if (first >= 0)
-        parts[count++] = {&moved_by_[at(first)], velocity_by + first, block, columns,
-                          block == out.q};
+        parts[count++] = {&moved_by_[first], velocity_by + first, block, columns, block == out.q};
     };
-    add(out.q, m.n_v, columns_.q), add(out.v, m.n_v, columns_.v), add(out.tau, m.n_v, columns_.tau);
-    add(out.q_target, m.n_q, columns_.q_target), add(out.v_target, m.n_v, columns_.v_target);
+    add(out.q, m.n_v, columns_.q);
+    add(out.v, m.n_v, columns_.v);
+    add(out.tau, m.n_v, columns_.tau);
+    add(out.q_target, m.n_q, columns_.q_target);
+    add(out.v_target, m.n_v, columns_.v_target);
     integrator_.advance_columns(step_, {parts.data(), count}, columns_.stride);
   }
   // Parameters, and targets without any motor.
@@ -222,12 +226,17 @@ void JacobianMaker::parameter_jacobian(const StepInput& in, const JacobianBlocks
   // Weight of dt itself in each column.
   row_.set_zero(*step_.world);
   *row_.parameters.of("dt") = 1;
-  by_dt_.resize(columns), unit_.resize(n), velocity_.resize(n), make_zeros(zero_, n),
-      tangent_.resize(2 * n);
+  by_dt_.resize(columns);
+  unit_.resize(n);
+  velocity_.resize(n);
+  make_zeros(zero_, n);
+  tangent_.resize(2 * n);
   out.selection->read(row_.parameters, by_dt_.data());
   for (std::size_t c = 0; c < columns; ++c) {
-    for (std::size_t i = 0; i < n; ++i)
-      unit_[i] = moved_by_[i * columns + c], velocity_[i] = velocity_by[i * columns + c];
+    for (std::size_t i = 0; i < n; ++i) {
+      unit_[i] = moved_by_[i * columns + c];
+      velocity_[i] = velocity_by[i * columns + c];
+    }
     integrator_.advance_jvp(step_, zero_.data(), by_dt_[c], unit_.data(), velocity_.data(),
                             {tangent_.data(), tangent_.data() + n});
     for (std::size_t i = 0; i < 2 * n; ++i) out.parameters[i * columns + c] = tangent_[i];

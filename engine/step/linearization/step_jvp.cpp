@@ -29,8 +29,8 @@ Motion<double> twist(const double* linear_angular) {
 
 // Displacement of the point of a single-point contact along the direction.
 Vec3d StepJvp::point_jvp(const StepIsland::Block& block, const StepGradient& direction) const {
-  const SceneQuery::PairManifold& pair = step_.manifolds[at(block.item)];
-  const ManifoldDerivatives& rates = shared_.manifolds[at(block.item)];
+  const SceneQuery::PairManifold& pair = step_.manifolds[block.item];
+  const ManifoldDerivatives& rates = shared_.manifolds[block.item];
   const ManifoldPointDerivatives& point = rates.points[0];
   Vec3d moved;
   for (const int side : {0, 1}) {
@@ -41,7 +41,7 @@ Vec3d StepJvp::point_jvp(const StepIsland::Block& block, const StepGradient& dir
         piece, [&](const Compound::Piece& p) { return X_WO * p.X_BP; });
     // Motion of the shape.
     Motion<double> V = X_WO * twist(direction.parameters.of("pose", object));
-    if (o.body > 0) V = V + at_point(displaced_[at(o.body)], -step_.dynamics.X_WB[1].p);
+    if (o.body > 0) V = V + at_point(displaced_[o.body], -step_.dynamics.X_WB[1].p);
     const Motion<double> own = inverse_times(X, V);
     for (int k = 0; k < 3; ++k)
       moved += own.linear[k] * point.twist[6 * side + k].p_W +
@@ -66,24 +66,26 @@ Vec3d StepJvp::point_jvp(const StepIsland::Block& block, const StepGradient& dir
 void StepJvp::add_impulses_jvp(const StepGradient& direction) {
   const Model& m = step_.model();
   carry_impulses(step_, carried_);
-  turned_.assign(at(m.n_bodies()), Force<double>());
+  turned_.assign(m.n_bodies(), Force<double>());
   step_.for_each_island([&](const StepIsland& island) {
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
       const StepIsland::Block& block = island.blocks[b];
       if (!is_of<Contact>(block) || block.turns) continue;
-      const double* const z = &island.solution.z[at(island.problem.blocks[b].first_channel)];
+      const double* const z = &island.solution.z[island.problem.blocks[b].first_channel];
       const Vec3d moment = cross(point_jvp(block, direction), Vec3d{z[0], z[1], z[2]});
-      turned_[at(block.b)].angular += moment, turned_[at(block.a)].angular -= moment;
+      turned_[block.b].angular += moment;
+      turned_[block.a].angular -= moment;
     }
   });
   for (int i = m.n_bodies() - 1; i > 0; --i) {
-    const Joint& joint = m.joints[at(i)];
-    if (joint.parent > 0)
-      carried_[at(joint.parent)] += carried_[at(i)], turned_[at(joint.parent)] += turned_[at(i)];
+    const Joint& joint = m.joints[i];
+    if (joint.parent > 0) {
+      carried_[joint.parent] += carried_[i];
+      turned_[joint.parent] += turned_[i];
+    }
     for (int k = 0; k < joint.n_v; ++k) {
-      const Motion<double>& J = step_.dynamics.J[at(joint.column + k)];
-      change_[at(joint.v_index + k)] +=
-          dot(cross(displaced_[at(i)], J), carried_[at(i)]) + dot(J, turned_[at(i)]);
+      const Motion<double>& J = step_.dynamics.J[joint.column + k];
+      change_[joint.v_index + k] += dot(cross(displaced_[i], J), carried_[i]) + dot(J, turned_[i]);
     }
   }
 }
@@ -95,7 +97,7 @@ void StepJvp::jvp(const StepInput& in, const StepGradient& direction, const Tang
   residual_change_ = change_;
   add_impulses_jvp(direction);
   integrator_.solve(step_, change_.data());
-  for (int i = 0; i < step_.n_islands; ++i) add_answer(step_.islands[at(i)], in, direction);
+  for (int i = 0; i < step_.n_islands; ++i) add_answer(step_.islands[i], in, direction);
   const double d_dt = *direction.parameters.of("dt");
   if (!step_.has_corrections())
     return integrator_.advance_jvp(step_, direction.q.data(), d_dt, change_.data(), change_.data(),
@@ -123,7 +125,8 @@ void StepJvp::add_answer(StepIsland& island, const StepInput& in, const StepGrad
   const std::size_t n = step_.size(), k = at(island.problem.channels);
   seeds_.find(step_, island);
   const std::size_t w = at(seeds_.count);
-  make_zeros(channels_by_, k), impulses_by_.resize(w);
+  make_zeros(channels_by_, k);
+  impulses_by_.resize(w);
   for (std::size_t r = 0; r < n; ++r)
     for (std::size_t c = 0; c < k; ++c) channels_by_[c] += island.X[r * k + c] * change_[r];
   for (std::size_t c = 0; c < w; ++c) {

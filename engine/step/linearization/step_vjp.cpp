@@ -41,7 +41,8 @@
 namespace robosim {
 
 void StepVjp::reset() {
-  corrected_ = {}, n_impacts_ = 0;
+  corrected_ = {};
+  n_impacts_ = 0;
   for (auto* x : {&v_bar_, &way_bar_, &pushed_}) x->resize(step_.size());
   bodies_.reset(step_.model().n_bodies());
   integrator_.begin_operator_vjp(step_);
@@ -53,7 +54,7 @@ void StepVjp::dependence_vjp(StepIsland& island, const StepInput& in, StepGradie
   if (step_.takes_back) {  // the island is one of corrections
     add_row_adjoint(island, gradient, true);
     for (std::size_t k = 0; k < step_.corrected_islands.size(); ++k)
-      step_.islands[at(step_.corrected_islands[k])].corrected_bar.clear();
+      step_.islands[step_.corrected_islands[k]].corrected_bar.clear();
     // Dependent rows exert no net force unless something slides. Without a net force the free
     // motion does not affect them.
     if (!pushes(step_, island, island.gradient.y_free.data(), 1))
@@ -67,18 +68,18 @@ void StepVjp::dependence_vjp(StepIsland& island, const StepInput& in, StepGradie
     return;
   }
   for (int i = 0; i < step_.n_islands; ++i) {
-    Impacts& impacts = step_.impacts[at(i)];
+    Impacts& impacts = step_.impacts[i];
     for (int n = 0; n < impacts.n; ++n) {
       // Gradient back to the impact that owns these rows, then over all impacts before it.
       bool is_of_it = false;
-      impacts.each[at(n)].for_each_solved(
+      impacts.each[n].for_each_solved(
           [&](const StepIsland& solved) { is_of_it |= &solved == &island; });
       if (!is_of_it) continue;
       make_zeros(late_bar_, step_.size());
       pull_back_impacts(i, n + 1, &island, gradient);
       return pull_back_rested(i, i + 1, in, gradient);
     }
-    if (&step_.islands[at(i)] != &island) continue;
+    if (&step_.islands[i] != &island) continue;
     add_row_adjoint(island, gradient, true);
     if (!pushes(step_, island, island.gradient.y_free.data(), 1))
       return add_held_dependence(island, in, gradient);
@@ -107,9 +108,10 @@ void StepVjp::impulse_vjp(StepIsland& island, const double* seed, const StepInpu
 
 void StepVjp::velocity_vjp(const StepInput& in, int entry, bool of_way, StepGradient& gradient) {
   reset();
-  std::fill(v_bar_.begin(), v_bar_.end(), 0.0), std::fill(way_bar_.begin(), way_bar_.end(), 0.0);
+  std::fill(v_bar_.begin(), v_bar_.end(), 0.0);
+  std::fill(way_bar_.begin(), way_bar_.end(), 0.0);
   make_zeros(corrected_bar_, step_.size());
-  (of_way ? corrected_bar_ : v_bar_)[at(entry)] = 1;
+  (of_way ? corrected_bar_ : v_bar_)[entry] = 1;
   if (of_way) pull_back_corrections(gradient);
   pull_back_velocity(in, gradient);
 }
@@ -132,7 +134,7 @@ void StepVjp::add_row_adjoint(StepIsland& island, StepGradient& gradient, bool o
                            island.gradient);
   for (std::size_t b = 0; b < island.blocks.size(); ++b)
     for (int i = problem.blocks[b].first_row; i < problem.blocks[b].last_row; ++i)
-      if (is_of<Contact>(island.rows[at(i)], Contact::normal))
+      if (is_of<Contact>(island.rows[i], Contact::normal))
         add_normal_vjp(step_, island, b, i, gradient);
 }
 
@@ -157,7 +159,7 @@ void StepVjp::add_looks(const StepIsland& island, std::initializer_list<Look> lo
   center_bar_.assign(island.blocks.size(), Vec3d());
   for (std::size_t b = 0; b < island.blocks.size(); ++b)
     for (const Look& look : looks)
-      add_turned_channels(island, b, &(*look.covector)[at(island.problem.blocks[b].first_channel)],
+      add_turned_channels(island, b, &(*look.covector)[island.problem.blocks[b].first_channel],
                           look.rates);
 }
 
@@ -178,8 +180,7 @@ void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in,
       if constexpr (std::is_same_v<decltype(kind), Contact>) {
         island.for_each_manifold(b, [&](int first_row, int last_row) {
           kind.add_vjp(island, b, first_row, last_row,
-                       shared_.manifolds[at(island.rows[at(first_row)].manifold)], center_bar_[b],
-                       to);
+                       shared_.manifolds[island.rows[first_row].manifold], center_bar_[b], to);
         });
       } else {
         kind.add_vjp(island, b, to);
@@ -188,10 +189,10 @@ void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in,
     for (int i = rows.first_row; block.kind == StepIsland::of_coordinate && i < rows.last_row;
          ++i) {
       const CoordinateRow row{island, block, i};
-      visit_kind<CoordinateKinds>(island.rows[at(i)], [&](auto kind) {
-        double* const to_each[] = {&gradient.q[at(block.v)],
-                                   block.q >= 0 ? &gradient.q_target[at(block.q)] : nullptr,
-                                   &gradient.v_target[at(block.v)]};
+      visit_kind<CoordinateKinds>(island.rows[i], [&](auto kind) {
+        double* const to_each[] = {&gradient.q[block.v],
+                                   block.q >= 0 ? &gradient.q_target[block.q] : nullptr,
+                                   &gradient.v_target[block.v]};
         kind.target_rates(step_, in, row).for_each([&](double rate, int which) {
           *to_each[which] += rate * row.target_bar();
         });
@@ -225,12 +226,11 @@ void StepVjp::pull_back_corrections(StepGradient& gradient) {
       if (corrections.is_left_out) continue;
       fill_impulse_bar(corrections, corrected_bar_);
       add_row_adjoint(corrections, gradient);
-      StepIsland& island = step_.islands[at(
-          step_.corrected_islands[static_cast<std::size_t>(&corrections - all.data())])];
+      StepIsland& island = step_.islands[step_.corrected_islands[&corrections - all.data()]];
       make_zeros(island.corrected_bar, island.rows.size());
       for (std::size_t r = 0; r < corrections.rows.size(); ++r)
         if (corrections.problem.rows[r].kind == RowKind::box)
-          island.corrected_bar[at(corrections.rows[r].corrects)] = -corrections.gradient.lower[r];
+          island.corrected_bar[corrections.rows[r].corrects] = -corrections.gradient.lower[r];
     }
     pull_back_corrections(all);
     step_.exchange_corrections();
@@ -251,7 +251,8 @@ void StepVjp::pull_back_corrections(std::span<StepIsland> all) {
       for (std::size_t c = 0; c < k; ++c)
         corrected_bar_[r] += corrections.X[r * k + c] * corrections.gradient.y_free[c];
   }
-  corrected_lambda_ = corrected_bar_, corrected_ = all;
+  corrected_lambda_ = corrected_bar_;
+  corrected_ = all;
   integrator_.solve_transposed(step_, corrected_lambda_.data());
 }
 
@@ -291,9 +292,9 @@ void StepVjp::pull_back_velocity(const StepInput& in, StepGradient& gradient) {
 // islands [begin, end) and the free motion.
 void StepVjp::pull_back_rested(int begin, int end, const StepInput& in, StepGradient& gradient) {
   for (int i = begin; i < end; ++i) {
-    fill_impulse_bar(step_.islands[at(i)], v_bar_);
-    add_row_adjoint(step_.islands[at(i)], gradient);
-    step_.islands[at(i)].corrected_bar.clear();
+    fill_impulse_bar(step_.islands[i], v_bar_);
+    add_row_adjoint(step_.islands[i], gradient);
+    step_.islands[i].corrected_bar.clear();
   }
   pull_back(begin, end, in, gradient);
 }
@@ -304,7 +305,7 @@ void StepVjp::pull_back(int begin, int end, const StepInput& in, StepGradient& g
   const std::size_t n = step_.size();
   lambda_ = v_bar_;
   for (int i = begin; i < end; ++i) {
-    const StepIsland& island = step_.islands[at(i)];
+    const StepIsland& island = step_.islands[i];
     const std::size_t k = at(island.problem.channels);
     for (std::size_t r = 0; r < n; ++r)
       for (std::size_t c = 0; c < k; ++c)
@@ -319,7 +320,7 @@ void StepVjp::pull_back(int begin, int end, const StepInput& in, StepGradient& g
   add_corrections(in, gradient);
   add_impacts(in, gradient);
   for (int i = begin; i < end; ++i) {
-    const StepIsland& island = step_.islands[at(i)];
+    const StepIsland& island = step_.islands[i];
     add_row_vjp(island, in,
                 {{&island.gradient.y_free, seen_by(island)},
                  {&island.before_bar, in.v},
@@ -343,7 +344,7 @@ void StepVjp::pull_back_impacts(StepGradient& gradient) {
   late_bar_.resize(step_.size());
   for (std::size_t r = 0; r < step_.size(); ++r) late_bar_[r] = -way_bar_[r];
   for (int i = 0; i < step_.n_islands; ++i)
-    pull_back_impacts(i, step_.impacts[at(i)].n, nullptr, gradient);
+    pull_back_impacts(i, step_.impacts[i].n, nullptr, gradient);
 }
 
 // Propagate the gradient backward over the first `count` impacts of an island. missed: the solved
@@ -353,7 +354,7 @@ void StepVjp::pull_back_impacts(StepGradient& gradient) {
 void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed,
                                 StepGradient& gradient) {
   const std::size_t n = step_.size();
-  Impacts& impacts = step_.impacts[at(i)];
+  Impacts& impacts = step_.impacts[i];
   const auto add_seen = [n](const StepIsland& island, const std::vector<double>& channels,
                             std::vector<double>& to) {
     const std::size_t k = at(island.problem.channels);
@@ -373,12 +374,14 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed,
   for (int k = 0; k < count; ++k) {
     ImpactAdjoint& own = impacts_[first + at(k)];
     const ImpactAdjoint* const last = k > 0 ? &impacts_[first + at(k - 1)] : nullptr;
-    own.met = &impacts.each[at(k)];
+    own.met = &impacts.each[k];
     own.before = last ? last->after : step_.u_rested;
-    own.after = own.before, respond(*own.met, 1, own.after);
-    if (last)
-      own.late = last->late, respond(*last->met, last->met->share, own.late);
-    else
+    own.after = own.before;
+    respond(*own.met, 1, own.after);
+    if (last) {
+      own.late = last->late;
+      respond(*last->met, last->met->share, own.late);
+    } else
       make_zeros(own.late, n);
   }
 
@@ -387,11 +390,12 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed,
   double share_bar = 0;
   for (int k = count - 1; k >= 0; --k) {
     ImpactAdjoint& own = impacts_[first + at(k)];
-    Impact& met = impacts.each[at(k)];
+    Impact& met = impacts.each[k];
     whole_ = v_bar_;
-    for (std::size_t r = 0; r < n; ++r)
-      whole_[r] += met.share * late_bar_[r],
-          share_bar += late_bar_[r] * (own.after[r] - own.before[r]);
+    for (std::size_t r = 0; r < n; ++r) {
+      whole_[r] += met.share * late_bar_[r];
+      share_bar += late_bar_[r] * (own.after[r] - own.before[r]);
+    }
     // Gradient with respect to the impulses, and to the work that limits the restitution.
     fill_impulse_bar(met, whole_);
     loss_bar_ = impulse_bar_;
@@ -399,23 +403,27 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed,
     make_zeros(own.work_bar, loss_bar_.size());
     for (std::size_t c = 0; by_work != 0 && c < loss_bar_.size(); ++c)
       own.work_bar[c] = 0.5 * by_work * met.solution.z[c];
-    own.lambda = whole_, add_seen(met, own.work_bar, own.lambda);
+    own.lambda = whole_;
+    add_seen(met, own.work_bar, own.lambda);
     add_seen(met, own.work_bar, v_bar_);
     // Adjoint of the rows, or of both parts of a divided impact.
     if (!met.is_limited()) {
       add_row_adjoint(met, gradient, &met == missed);
-      add_seen(met, met.gradient.y_free, own.lambda), add_seen(met, met.gradient.y_free, v_bar_);
+      add_seen(met, met.gradient.y_free, own.lambda);
+      add_seen(met, met.gradient.y_free, v_bar_);
     } else {
       for (int p = 0; p < 2; ++p) {
-        StepIsland& part = met.parts[at(p)];
+        StepIsland& part = met.parts[p];
         const double share = p == 0 ? met.restored : 1 - met.restored;
         for (std::size_t c = 0; c < loss_bar_.size(); ++c)
           impulse_bar_[c] = share * (loss_bar_[c] + by_work * met.solution.y[c]);
         fill_work_rates(met, part.corrected_bar);  // gradient of the rows' own impulses
         for (double& x : part.corrected_bar) x *= share * by_work;
         add_row_adjoint(part, gradient, &part == missed);
-        own.part_after[p] = own.before, respond(part, 1, own.part_after[p]);
-        make_zeros(own.part_lambda[p], n), add_seen(part, part.gradient.y_free, own.part_lambda[p]);
+        own.part_after[p] = own.before;
+        respond(part, 1, own.part_after[p]);
+        make_zeros(own.part_lambda[p], n);
+        add_seen(part, part.gradient.y_free, own.part_lambda[p]);
         add_seen(part, part.gradient.y_free, v_bar_);
         integrator_.solve_transposed(step_, own.part_lambda[p].data());
       }
@@ -424,7 +432,8 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed,
     // Targets and time of the impact.
     share_bar = add_impact_vjp(step_, met, share_bar, by_work, gradient);
     add_seen(met, met.seen_bar, v_bar_);
-    add_seen(met, met.late_bar, late_bar_), add_seen(met, met.rested_bar, rested_bar_);
+    add_seen(met, met.late_bar, late_bar_);
+    add_seen(met, met.rested_bar, rested_bar_);
   }
   for (std::size_t r = 0; r < n; ++r) v_bar_[r] += rested_bar_[r];
 }
@@ -452,7 +461,8 @@ void StepVjp::add_impacts(const StepInput& in, StepGradient& gradient) {
     if (!met.is_limited()) continue;
     // A divided impact: add both parts, and the impulses between them.
     const StepIsland& landed = met.parts[1];
-    push(own.part_lambda[0], own.part_after[0]), push(own.part_lambda[1], own.part_after[1]);
+    push(own.part_lambda[0], own.part_after[0]);
+    push(own.part_lambda[1], own.part_after[1]);
     add_row_vjp(landed, in,
                 {{&landed.gradient.y_free, own.part_after[1].data()},
                  {&landed.solution.z, own.part_lambda[1].data()}},
@@ -505,7 +515,8 @@ void StepVjp::add_delassus_vjp(const StepIsland& island, StepGradient& gradient)
   if (k <= n)
     return integrator_.add_operator_vjp(step_, island.Y.data(), responses_.data(), k, bodies_,
                                         gradient);
-  make_zeros(units_, n * n), make_zeros(by_coordinate_, n * n);
+  make_zeros(units_, n * n);
+  make_zeros(by_coordinate_, n * n);
   for (std::size_t r = 0; r < n; ++r) {
     units_[r * n + r] = 1;
     for (std::size_t s = 0; s <= r; ++s) {  // symmetric

@@ -25,7 +25,8 @@ bool pushes(const StepData& step, const StepIsland& island, const double* z, int
     double sum = 0, size = 0;
     for (std::size_t c = 0; c < k; ++c) {
       const double part = island.X[r * k + c] * z[c * at(stride)];
-      sum += part, size += std::abs(part);
+      sum += part;
+      size += std::abs(part);
     }
     if (std::abs(sum) > rounding_of_balance * size) return true;
   }
@@ -44,7 +45,7 @@ bool is_torn_by(const StepData& step, const StepIsland& island, const double* mu
       double most = 0;
       for (std::size_t j = 0; j < n; ++j) {
         const double along =
-            dot(problem.rows[at(r)].d, &island.X[j * k + at(block.first_channel)], block.width);
+            dot(problem.rows[r].d, &island.X[j * k + at(block.first_channel)], block.width);
         most = std::max(most, std::abs(along));
       }
       size += most * multiplier;

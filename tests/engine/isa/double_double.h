@@ -60,7 +60,8 @@ inline SineCosine sine_cosine(double x) {
   for (int n = 1; n < 30; n += 2) {  // 0.8^30 / 30! < 2^-110
     cosine_term = cosine_term * minus_z / (n * (n + 1));
     sine_term = sine_term * minus_z / ((n + 1) * (n + 2));
-    cosine = cosine + cosine_term, sine = sine + sine_term;
+    cosine = cosine + cosine_term;
+    sine = sine + sine_term;
   }
   switch (static_cast<long long>(k) & 3) {
     case 0:

@@ -90,7 +90,10 @@ TEST_CASE("arithmetic, comparisons and choices act on each lane as on doubles") 
     for (int round = 0; round < 20000; ++round) {
       const L<W> a = lanes<W>(draw), b = lanes<W>(draw), c = lanes<W>(draw);
       L<W> added = a, subtracted = a, multiplied = a, divided = a;
-      added += b, subtracted -= b, multiplied *= b, divided /= b;
+      added += b;
+      subtracted -= b;
+      multiplied *= b;
+      divided /= b;
       const auto less = a<b, more = a> b;
       const L<W> chosen = select(less, a, c), both = select((a < b) & (b < c), a, c),
                  either = select(more | (b > c), a, c);

@@ -49,7 +49,8 @@ class CompiledSmallMatrices final : public SmallMatrices {
                                                                    std::ptrdiff_t{pivots[i]} *
                                                                        width;
         const Block x(one), y(other);
-        x.store(other), y.store(one);
+        x.store(other);
+        y.store(one);
       }
     });
   }
@@ -67,10 +68,12 @@ class CompiledSmallMatrices final : public SmallMatrices {
         for (int i = k + 1; i < n; ++i) along.add(entry(i, k), Block(row(i)));
         along.multiply(S.beta[k]);
         Block left = own;
-        left.take(1, along), left.store(row(k));
+        left.take(1, along);
+        left.store(row(k));
         for (int i = k + 1; i < n; ++i) {
           Block x(row(i));
-          x.take(entry(i, k), along), x.store(row(i));
+          x.take(entry(i, k), along);
+          x.store(row(i));
         }
       }
       for (int i = rank - 1; i >= 0; --i) {
@@ -79,7 +82,8 @@ class CompiledSmallMatrices final : public SmallMatrices {
         x.divide(entry(i, i));
         x.store(row(i));
         const int place = S.order[i];
-        x.divide(S.scale[place]), x.store(X + std::ptrdiff_t{place} * width + begin);
+        x.divide(S.scale[place]);
+        x.store(X + std::ptrdiff_t{place} * width + begin);
       }
     });
   }
@@ -94,7 +98,8 @@ class CompiledSmallMatrices final : public SmallMatrices {
         for (int j = 0; j < n; ++j)
           Block::take_doubled(S[std::ptrdiff_t{j} * n + i],
                               Block(X + std::ptrdiff_t{j} * width + begin), h, l);
-        h.store(high + at), l.store(low + at);
+        h.store(high + at);
+        l.store(low + at);
       }
     });
   }
@@ -109,14 +114,21 @@ class CompiledSmallMatrices final : public SmallMatrices {
     for (; i + parts <= n; i += parts) Parts::add_doubled(Parts(a + i), Parts(x + i), h, l);
     if (i < n) {
       double rest[2][parts] = {};
-      for (int j = 0; i + j < n; ++j) rest[0][j] = a[i + j], rest[1][j] = x[i + j];
+      for (int j = 0; i + j < n; ++j) {
+        rest[0][j] = a[i + j];
+        rest[1][j] = x[i + j];
+      }
       Parts::add_doubled(Parts(rest[0]), Parts(rest[1]), h, l);
     }
-    h.store(highs), l.store(lows);
+    h.store(highs);
+    l.store(lows);
     for (int half = parts / 2; half > 0; half /= 2)
-      for (int j = 0; j < half; ++j)
-        add_exactly(highs[j + half], highs[j], lows[j]), lows[j] += lows[j + half];
-    add_exactly(highs[0], sum, low), low += lows[0];
+      for (int j = 0; j < half; ++j) {
+        add_exactly(highs[j + half], highs[j], lows[j]);
+        lows[j] += lows[j + half];
+      }
+    add_exactly(highs[0], sum, low);
+    low += lows[0];
   }
 
   void add_doubled(const double* A, int n, int width, const double* x, double* high,
@@ -126,7 +138,8 @@ class CompiledSmallMatrices final : public SmallMatrices {
       Block h(high + begin), l(low + begin);
       for (int i = 0; i < n; ++i)
         Block::take_doubled(-x[i], Block(A + std::ptrdiff_t{i} * width + begin), h, l);
-      h.store(high + begin), l.store(low + begin);
+      h.store(high + begin);
+      l.store(low + begin);
     });
   }
 
@@ -164,7 +177,8 @@ class CompiledSmallMatrices final : public SmallMatrices {
     for (int i = first, end = std::min(left.inner, first + most_taken); i < end; ++i) {
       bool any = false;
       for (int r = 0; r < R; ++r) any |= A[i * left.by_column + r * left.by_row] != 0;
-      taken[count] = i, count += any;
+      taken[count] = i;
+      count += any;
     }
     add_rows<R>(
         left, C, C_stride, width, [&](auto&& take) __attribute__((always_inline)) {
