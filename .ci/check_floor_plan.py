@@ -34,7 +34,7 @@ TOP_LEVEL = {
         "CHANGELOG.md",
         "CONTRIBUTING.md",
         "LICENSE",
-        "mkdocs.yml",
+        ".clang-format",
         ".ci",
         ".github",
         ".gitignore",
