@@ -3,7 +3,9 @@
 Pages of the API are written into docs/api before Sphinx reads them: one for each module.
 """
 
+import inspect
 import sys
+from enum import Enum
 from importlib import import_module
 from importlib.metadata import version as installed_version
 from importlib.util import find_spec
@@ -24,6 +26,7 @@ extensions = [
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 4
 exclude_patterns = ["_build"]
+default_role = "py:obj"  # names in backticks are links to their entries, else code
 
 # Optional packages that the bridges import.
 autodoc_mock_imports = [name for name in ("torch", "jax") if find_spec(name) is None]
@@ -72,35 +75,61 @@ MODULES = (
 )
 
 
+# Sections of a page of the API, in their order.
+SECTIONS = {
+    "Classes": "autoclass",
+    "Functions": "autofunction",
+    "Records": "autoclass",
+    "Constants": "autodata",
+}
+
+
 def write_api(folder: Path) -> None:
-    """Write a page for each module, and their index with the first sentence of each."""
+    """Write a page for each module, and their index."""
     folder.mkdir(exist_ok=True)
-    rows = []
     for name in MODULES:
-        heading = f"{name}\n{'=' * len(name)}\n\n"
-        entries = f".. automodule:: {name}\n"
-        if name == "robosim":  # whose names have their entries in the modules that define them
-            entries += "   :no-index:\n"
-        write(folder / f"{name}.rst", heading + summary(name) + entries)
-        rows.append(f"   {name}\n")
-    index = "API reference\n=============\n\n.. toctree::\n   :maxdepth: 1\n\n" + "".join(rows)
-    write(folder / "index.rst", index)
+        write(folder / f"{name}.rst", page(name))
+    rows = "".join(f"   {name}\n" for name in MODULES)
+    head = f"{heading('API reference', '=')}.. toctree::\n   :maxdepth: 1\n\n"
+    write(folder / "index.rst", head + rows)
 
 
-def summary(module: str) -> str:
-    """Return a table of a module's names, each with its first sentence."""
-    if module in autodoc_mock_imports or any(x in module for x in autodoc_mock_imports):
-        return ""
+def heading(text: str, line: str) -> str:
+    """Return a heading of reStructuredText."""
+    return f"{text}\n{line * len(text)}\n\n"
+
+
+def page(module: str) -> str:
+    """Return a module's page: its docstring, a table of its names, and their entries by section."""
+    head = heading(module, "=")
+    if any(package in module for package in autodoc_mock_imports):
+        return f"{head}.. automodule:: {module}\n"
     content = import_module(module)
-    names = [
-        name
-        for name in getattr(content, "__all__", [])
-        if getattr(getattr(content, name), "__module__", "").startswith("robosim")
-    ]
-    if module == "robosim" or not names:
-        return ""
-    rows = "".join(f"   {name}\n" for name in names)
-    return f".. currentmodule:: {module}\n\n.. autosummary::\n   :nosignatures:\n\n{rows}\n"
+    names = {section: [] for section in SECTIONS}
+    for name in getattr(content, "__all__", ()):
+        thing = getattr(content, name)
+        if getattr(thing, "__module__", "").startswith("robosim"):
+            names[section_of(thing)].append(name)
+    if module == "robosim":  # its names have their entries in the modules that define them
+        return f"{head}.. automodule:: {module}\n   :no-index:\n"
+    if not any(names.values()):
+        return f"{head}.. automodule:: {module}\n"
+    table = "".join(f"   {name}\n" for group in names.values() for name in group)
+    head += f".. automodule:: {module}\n   :no-members:\n\n"
+    head += f".. autosummary::\n   :nosignatures:\n\n{table}\n"
+    for section, group in names.items():
+        option = "   :no-value:\n" if section == "Constants" else ""
+        entries = "".join(f".. {SECTIONS[section]}:: {name}\n{option}\n" for name in group)
+        head += heading(section, "-") + entries if group else ""
+    return head
+
+
+def section_of(thing: object) -> str:
+    """Return the section of a public object: records are named tuples and plain data."""
+    if not inspect.isclass(thing):
+        return "Functions" if callable(thing) else "Constants"
+    is_record = hasattr(thing, "_fields") or hasattr(thing, "__dataclass_fields__")
+    return "Records" if is_record or issubclass(thing, Enum) else "Classes"
 
 
 def write(path: Path, text: str) -> None:
