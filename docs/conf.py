@@ -23,7 +23,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
 ]
-myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_enable_extensions = ["deflist", "dollarmath", "colon_fence"]
 myst_heading_anchors = 4
 exclude_patterns = ["_build"]
 default_role = "py:obj"  # names in backticks are links to their entries, else code

@@ -85,7 +85,6 @@ class Search {
 
   bool within_limits(const double* q) const;
   bool prepare();
-  bool look_for_turns(const std::vector<char>& may_turn);
   bool try_line();
   bool try_lines(int count);
   void add(Tree& tree, const double* q, int parent, int root);

@@ -60,7 +60,8 @@ def plot(trajectory: Trajectory, names: Sequence[str] | None, rate: float) -> Fi
                 list(range(len(trajectory.torque_names))),
             )
         upper = None if limits is None else limits.effort
-        axes[3].set_ylabel("torque [N m]")
+        effort = {"rad": "torque [N m]", "m": "force [N]"}.get(unit, "torque, force [SI]")
+        axes[3].set_ylabel(effort)
         _curves(
             axes[3],
             time,

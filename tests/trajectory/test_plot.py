@@ -62,6 +62,15 @@ def test_positions_to_torques_with_their_limits(tmp_path):
     assert (tmp_path / "plot.png").stat().st_size > 10_000
 
 
+@pytest.mark.parametrize(
+    ("units", "label"),
+    [("rad", "torque [N m]"), ("m", "force [N]"), (["rad", "m"], "torque, force [SI]")],
+)
+def test_efforts_have_the_unit_of_their_joints(units, label):
+    figure = example(inverse_dynamics=lambda q, v, a: v, units=units).plot()
+    assert figure.axes[3].get_ylabel() == label
+
+
 def test_some_joints_and_no_torques():
     figure = example().plot(names=["b"])
     assert len(figure.axes) == 3
