@@ -36,7 +36,7 @@ void witness_jacobian(const WitnessFactors& factors, const SE3d& X_WA, const SE3
 
 namespace detail {
 
-// Kernels that are compiled for each instruction set. `is_centerd`: rotations about the origin of
+// Kernels that are compiled for each instruction set. `is_centered`: rotations about the origin of
 // its frame do not change the shape (spheres), so the columns of these rotations are zero.
 class JacobianKernels {
  public:
@@ -46,7 +46,7 @@ class JacobianKernels {
   // Jacobian of a half-space (B or A), which n turns with, and another shape O. H is given over
   // t0 = x of the half-space's frame and t1 = n x t0.
   virtual void on_half_space(const Witness& witness, const tangent_plane::Mat2& H, bool is_B,
-                             bool is_centerd, const SE3d& X_WH, const SE3d& X_WO,
+                             bool is_centered, const SE3d& X_WH, const SE3d& X_WO,
                              double* out) const = 0;
   // Jacobian of a sphere (B or A) and another shape O, with regular response. P is given over t0
   // and t1, and is symmetric.

@@ -47,9 +47,9 @@ def convex_hull(points: NDArray[np.float64], *, max_vertices: int | None = None)
 
 def _thickened(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the points, with offset copies to both sides in directions without extent."""
-    centerd = points - points.mean(axis=0)
-    directions = np.linalg.eigh(centerd.T @ centerd)[1].T
-    extents = np.ptp(centerd @ directions.T, axis=0)
+    centered = points - points.mean(axis=0)
+    directions = np.linalg.eigh(centered.T @ centered)[1].T
+    extents = np.ptp(centered @ directions.T, axis=0)
     if extents.max() == 0.0:
         raise MeshError("all vertices coincide: a single point has no convex hull")
     for direction, extent in zip(directions, extents, strict=True):

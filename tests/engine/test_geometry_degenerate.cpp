@@ -93,7 +93,7 @@ TEST_CASE("A sliver under a flat face: beyond its sharp corners its sides are no
   });
 }
 
-TEST_CASE("A sphere centerd on a triangle's edge, corner or face") {
+TEST_CASE("A sphere centered on a triangle's edge, corner or face") {
   certify_family([](RandomShapes& random) {
     Scene s{Shape::sphere(random.uniform(0.1, 1)), {}, random.pose(1), random.pose(1), {}, 0};
     s.B = Shape::triangle(vector(random), vector(random), vector(random),

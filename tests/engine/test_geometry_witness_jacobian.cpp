@@ -140,7 +140,7 @@ namespace {
 struct Arguments {
   WitnessFactors factors;
   SE3d X_WA, X_WB;
-  bool is_B, is_centerd;
+  bool is_B, is_centered;
   double radius;
 };
 
@@ -149,7 +149,7 @@ void all_kernels(const Arguments& x, WitnessJacobian (&out)[4]) {
   const detail::JacobianKernels& kernels = detail::jacobian_kernels<isa>();
   const WitnessFactors& f = x.factors;
   kernels.any(f, x.X_WA, x.X_WB, out[0].row[0]);
-  kernels.on_half_space(f.witness, f.H, x.is_B, x.is_centerd, x.X_WA, x.X_WB, out[1].row[0]);
+  kernels.on_half_space(f.witness, f.H, x.is_B, x.is_centered, x.X_WA, x.X_WB, out[1].row[0]);
   kernels.about_sphere(f.witness, f.tangent[0], f.tangent[1], f.P.row[0].x, f.P.row[0].y,
                        f.P.row[1].y, x.radius, x.is_B, x.X_WA, x.X_WB, out[2].row[0]);
   kernels.spheres(f.witness, f.P.row[0].x, f.Q_A.row[0].x, f.Q_A.row[1].y, x.X_WA, x.X_WB,

@@ -78,15 +78,19 @@ class CompiledJacobianKernels final : public JacobianKernels {
  public:
   void any(const WitnessFactors& f, const SE3d& X_WA, const SE3d& X_WB,
            double* out) const override {
-    any_side<false>(f, X_WA, out), any_side<true>(f, X_WB, out + 8);
+    any_side<false>(f, X_WA, out);
+    any_side<true>(f, X_WB, out + 8);
   }
 
-  void on_half_space(const Witness& w, const Mat2& H, bool is_B, bool is_centerd, const SE3d& X_WH,
+  void on_half_space(const Witness& w, const Mat2& H, bool is_B, bool is_centered, const SE3d& X_WH,
                      const SE3d& X_WO, double* out) const override {
-    if (is_B)
-      half_space<true>(w, H, X_WH, out + 8), on_it<false>(w, H, is_centerd, X_WH, X_WO, out);
-    else
-      half_space<false>(w, H, X_WH, out), on_it<true>(w, H, is_centerd, X_WH, X_WO, out + 8);
+    if (is_B) {
+      half_space<true>(w, H, X_WH, out + 8);
+      on_it<false>(w, H, is_centered, X_WH, X_WO, out);
+    } else {
+      half_space<false>(w, H, X_WH, out);
+      on_it<true>(w, H, is_centered, X_WH, X_WO, out + 8);
+    }
   }
 
   void about_sphere(const Witness& w, const Vec3d& t0, const Vec3d& t1, double P00, double P01,
@@ -230,13 +234,13 @@ class CompiledJacobianKernels final : public JacobianKernels {
   // Columns of the shape on the half-space: n is fixed, and the point moves with the shape's lowest
   // point, u + s H w with s = -1 for A.
   template <bool is_B>
-  static ROBOSIM_INLINE void on_it(const Witness& w, const Mat2& H, bool is_centerd,
+  static ROBOSIM_INLINE void on_it(const Witness& w, const Mat2& H, bool is_centered,
                                    const SE3d& X_WH, const SE3d& X, double* out) {
     const Vec3d& n = w.normal;
     const Axes axes(X);
     const Four *const R = axes.row, zero(0.0), at_n = axes.along(n);
     Four u[3] = {zero, zero, zero}, u_n = zero;  // as the shape turns
-    if (!is_centerd) {
+    if (!is_centered) {
       const Arm r = arm<is_B>(w, X);
       const Four r_x(r.x), r_y(r.y), r_z(r.z);
       u[0] = difference(r_z, R[1], r_y, R[2]);
