@@ -48,7 +48,7 @@ void gather(const double* const (&from)[W], int size, Lanes<W, isa>* out) {
 
 namespace detail {
 
-// Write in[k] to number k of each state, for k below `size` and the first `count` states, which
+// Write in[at(k)] to number k of each state, for k below `size` and the first `count` states, which
 // are consecutive from `to`. Two lanes at a time, with neighbors joined while they are loaded: this
 // takes half the shuffles of a transposition of whole registers, and narrow stores, so that neither
 // limits the speed.
@@ -83,7 +83,7 @@ ROBOSIM_INLINE void scatter_from(const Lanes<W, isa>* in, At&& at, int size, int
     }
   }
   for (; k < size; ++k)
-    for (int l = 0; l < count; ++l) to[static_cast<std::ptrdiff_t>(l) * size + k] = in[k][l];
+    for (int l = 0; l < count; ++l) to[static_cast<std::ptrdiff_t>(l) * size + k] = in[at(k)][l];
 }
 
 }  // namespace detail

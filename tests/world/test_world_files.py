@@ -141,8 +141,7 @@ scene:
 parts:
   - {name: left, robot: ur5, q: ready, pose: {xyz: [0, 0.5, 0]}}
   - {name: hand, robot: gripper_2f, on: left/tool0}
-  - {name: dog, robot: quadruped, base: floating, q: standing,
-     pose: {xyz: [3, 0, 0.5], rpy: [0, 0, 1]}}
+  - {name: dog, robot: quadruped, base: floating, q: standing, pose: {xyz: [3,0,1], rpy: [0,0,1]}}
   - {name: crate, body: {box: {size: [0.1, 0.1, 0.1]}}, mass: 0.5, pose: {xyz: [0.4, 1.2, 0.05]}}
 materials:
   - {of: crate, friction: 0.7}
