@@ -27,10 +27,8 @@ tau = robot.inverse_dynamics(q, v, a)
 #  x' = A x + B (change of tau), of the step v' = v + dt a(q, v, tau), q' = integrate(q, dt v').
 start = time.perf_counter()
 _, da_dq, da_dv, da_dtau = robot.forward_dynamics_derivatives(q, v, tau)
-print(
-    f"{len(t)} knots linearized in {1e3 * (time.perf_counter() - start):.2f} ms, the first call's"
-    " memory included"
-)
+elapsed = 1e3 * (time.perf_counter() - start)
+print(f"{len(t)} knots linearized in {elapsed:.2f} ms, memory of the first call included")
 n = robot.n_v
 one = np.eye(n)
 lower = np.concatenate([dt * da_dq, one + dt * da_dv], axis=2)

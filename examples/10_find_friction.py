@@ -35,15 +35,9 @@ def make_simulation() -> Simulation:
     """Return a simulation of the car on a road, with locked wheels and straight steering."""
     scene = Scene("road")
     scene.add_half_space("road")
-    steering = ROBOT.groups["steering"].joints
-    return Simulation(
-        World(
-            ROBOT,
-            scene,
-            motors={**dict.fromkeys(steering, Motor(20.0, 0.5)), **dict.fromkeys(WHEELS, BRAKE)},
-        ),
-        dt=DT,
-    )
+    steering = dict.fromkeys(ROBOT.groups["steering"].joints, Motor(20.0, 0.5))
+    motors = {**steering, **dict.fromkeys(WHEELS, BRAKE)}
+    return Simulation(World(ROBOT, scene, motors=motors), dt=DT)
 
 
 def main() -> None:

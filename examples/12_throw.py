@@ -44,23 +44,19 @@ def make_simulation(bounce: str) -> Simulation:
         )
         parent = f"link{i}"
     builder.add_link("cup")
-    builder.add_joint(
-        "tip", "fixed", parent, "cup", X_PJ=pose((0, 0, LENGTH), rpy=(0, np.pi / 2, 0))
-    )
+    at = pose((0, 0, LENGTH), rpy=(0, np.pi / 2, 0))
+    builder.add_joint("tip", "fixed", parent, "cup", X_PJ=at)
     for i in range(3):  # plates around the ball and below it, as seen along z of the cup
         tilted = pose(rpy=(0, 0, 2 * np.pi * i / 3)) @ pose(rpy=(0, 0.8, 0))
-        builder.add_collider(
-            "cup", Shape.box(PLATE), X_LC=tilted @ pose((0, 0, -RADIUS - PLATE[2] / 2))
-        )
+        at = tilted @ pose((0, 0, -RADIUS - PLATE[2] / 2))
+        builder.add_collider("cup", Shape.box(PLATE), X_LC=at)
     builder.add_link("ball", mass=BALL, inertia=0.4 * BALL * RADIUS**2 * np.eye(3))
     builder.add_joint("flight", "floating", "root", "ball")
     builder.add_collider("ball", Shape.sphere(RADIUS))
     scene = Scene("sand")
     scene.add_half_space("sand")
-    materials = {
-        ("ball", "sand"): Material(1.0, rolling_friction=0.5 * RADIUS),
-        ("cup", "ball"): Material(0.5),
-    }
+    sand = Material(1.0, rolling_friction=0.5 * RADIUS)
+    materials = {("ball", "sand"): sand, ("cup", "ball"): Material(0.5)}
     return Simulation(World(builder.build(), scene, materials=materials), dt=DT, bounce=bounce)
 
 
@@ -73,14 +69,8 @@ def main() -> None:
     q[: len(JOINTS)] = [BENT if axis == "y" else 0 for axis in JOINTS]
     q[-7:-4] = model.frame_pose(q, "cup")[:3, 3]
     # The springs alone throw the ball without any torque.
-    task = Task(
-        simulation,
-        simulation.state(q),
-        MARK,
-        steps=round(1.6 / DT),
-        driven=round(0.6 / DT),
-        joints=9,
-    )
+    start, steps, driven = simulation.state(q), round(1.6 / DT), round(0.6 / DT)
+    task = Task(simulation, start, MARK, steps=steps, driven=driven, joints=9)
     task.solve(most=20, options=given)
 
 

@@ -1,11 +1,8 @@
-"""Find thrusts by which a drone that rests on the ground lifts off.
+"""Find thrusts by which a drone that rests on the ground lifts off; writes lift_off.png.
 
-Plain gradient descent never starts; with complementarity-aware gradients it succeeds. This is the
-experiment of Werling, Omens, Lee, Exarchos and Liu, "Fast and feature-complete differentiable
-physics for articulated rigid bodies with contact", RSS 2021, section VII-C and Figure 8. Writes
-lift_off.png.
-
-Run: python examples/14_lift_off.py
+Plain gradient descent never starts; with complementarity-aware gradients it succeeds. After
+Werling, Omens, Lee, Exarchos and Liu, "Fast and feature-complete differentiable physics for
+articulated rigid bodies with contact", RSS 2021, section VII-C and Figure 8.
 """
 
 import argparse
@@ -30,17 +27,9 @@ FORCES = np.zeros((4, DRONE.n_v))
 FORCES[:, 2:6] = [[1, 0, -ARM, DRAG], [1, ARM, 0, -DRAG], [1, 0, ARM, DRAG], [1, -ARM, 0, -DRAG]]
 
 
-def descend(
-    simulation: Simulation, q: np.ndarray, most: int
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """Gradient descent from zero thrust.
-
-    Returns:
-        Loss and rise over time of each run, and the largest entry of all gradients.
-    """
-    # The rate is fixed: half of Newton's step for a drone in flight, whose miss is linear in the
-    # thrusts. A force in one time step raises the final height by dt^2 / m times the number of
-    # steps left.
+def descend(simulation: Simulation, q: np.ndarray, most: int) -> tuple[list, list, float]:
+    """Return losses, rises over time, and the largest entry of all gradients of a descent."""
+    # Half of Newton's step in flight: a force raises the end by dt^2 / m times the steps left.
     raises = DT**2 / sum(link.mass for link in DRONE.links) * np.arange(STEPS, 0, -1)
     rate = 0.5 / (2 * 4 * raises @ raises)
     thrusts, losses, rises, greatest = np.zeros((STEPS, 4)), [], [], 0.0
@@ -56,15 +45,13 @@ def descend(
         q_bar[-1, :3] = 2 * miss * DRONE.frame_pose(motion.q[-1], "base_link")[2, :3]
         gradient = motion.vjp(q_bar).tau @ FORCES.T
         greatest, thrusts = max(greatest, np.abs(gradient).max()), thrusts - rate * gradient
-    return np.array(losses), np.array(rises), greatest
+    return losses, rises, greatest
 
 
 def main() -> None:
     """Run both descents and plot them."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument(
-        "--plot", default="lift_off.png", metavar="FILE", help="where the picture goes"
-    )
+    parser.add_argument("--plot", default="lift_off.png", help="where the picture goes")
     parser.add_argument("--bounce", default="step", choices=("time_of_impact", "step"))
     parser.add_argument("--most", type=int, default=60, help="steps of a descent")
     given = parser.parse_args()
@@ -76,9 +63,7 @@ def main() -> None:
         how = {"dt": DT, "solver": "lcp", "bounce": given.bounce, "complementarity_aware": aware}
         losses, rises, greatest = descend(Simulation(World(DRONE, scene), **how), q, given.most)
         print(f"{name}: loss {losses[0]:.3g} -> {losses[-1]:.3g} in {len(losses) - 1} steps")
-        print(
-            f"  greatest entry of a gradient {greatest:.2g} m^2/N, highest rise {rises.max():.2g} m"
-        )
+        print(f"  greatest gradient {greatest:.2g} m^2/N, highest rise {np.max(rises):.2g} m")
         left.semilogy(losses, label=name)
         right.plot(DT * np.arange(STEPS + 1), rises[-1], label=name)
     left.set(xlabel="step of the descent", ylabel="loss [m$^2$]", ylim=(CLOSE / 10, 1))

@@ -1,11 +1,8 @@
-"""Find forces of a platform that lift a ball at rest on it.
+"""Find forces of a platform that lift a ball at rest on it; writes lift_a_ball.png.
 
-Only gradients that keep ball and platform together succeed. After Werling et al., RSS 2021, section
-IV-D and Figure 4 (as 14_lift_off.py), where the ball is about to separate. Here platform and ball
-both rest: the paper's rule, `True`, then finds nothing, and `together` is a rule of robosim. Writes
-lift_a_ball.png.
-
-Run: python examples/15_lift_a_ball.py
+Only gradients that keep both together succeed. After Werling et al., RSS 2021, IV-D and Figure 4
+(as 14_lift_off.py), where the ball is about to separate. Here both rest: the paper's rule, `True`,
+finds nothing; `together` is robosim's rule.
 """
 
 import argparse
@@ -21,8 +18,7 @@ from robosim.world import World
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-# Target height above the rest position [m]; loss [m^2] and number of steps to stop at.
-RISE, CLOSE, MOST = 0.5, 1e-6, 60
+RISE, CLOSE, MOST = 0.5, 1e-6, 60  # height [m]; loss [m^2] and number of steps to stop at
 STEPS, DT = 500, 2e-3
 PLATFORM, BALL, RADIUS, THICK = 2.0, 0.5, 0.1, 0.04  # masses [kg], sizes [m]
 BUILDER = ModelBuilder("lift")
@@ -33,18 +29,12 @@ BUILDER.add_collider("platform", Shape.box((0.4, 0.4, THICK)))
 WORLD = World(BUILDER.build())
 WORLD.add_body("ball", Shape.sphere(RADIUS), mass=BALL)
 MODEL = WORLD.model
-# The platform rests on its limit, the ball on the platform.
-AT_REST = [0, 0, 0, THICK / 2 + RADIUS, 0, 0, 0, 1]
+AT_REST = [0, 0, 0, THICK / 2 + RADIUS, 0, 0, 0, 1]  # platform on its limit, ball on platform
 
 
-def descend(simulation: Simulation) -> tuple[np.ndarray, np.ndarray, float]:
-    """Gradient descent from zero force.
-
-    Returns:
-        Loss and rise of the ball over time for each run, and the largest entry of all gradients.
-    """
-    # Half of Newton's step for both in flight. A force in one time step raises the final height by
-    # dt^2 / m times the number of steps left.
+def descend(simulation: Simulation) -> tuple[list, list, float]:
+    """Return losses, the ball's rises over time, and the largest entry of all gradients."""
+    # Half of Newton's step in flight: a force raises the end by dt^2 / m times the steps left.
     raises = DT**2 / (PLATFORM + BALL) * np.arange(STEPS, 0, -1)
     rate = 0.5 / (2 * raises @ raises)
     tau, losses, rises, greatest = np.zeros((STEPS, MODEL.n_v)), [], [], 0.0
@@ -60,27 +50,23 @@ def descend(simulation: Simulation) -> tuple[np.ndarray, np.ndarray, float]:
         q_bar[-1, 1:4] = 2 * miss * MODEL.frame_pose(motion.q[-1], "ball")[2, :3]
         gradient = motion.vjp(q_bar).tau[:, 0]
         greatest, tau[:, 0] = max(greatest, np.abs(gradient).max()), tau[:, 0] - rate * gradient
-    return np.array(losses), np.array(rises), greatest
+    return losses, rises, greatest
 
 
 def main() -> None:
     """Run the three descents and plot them."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument(
-        "--plot", default="lift_a_ball.png", metavar="FILE", help="where the picture goes"
-    )
+    parser.add_argument("--plot", default="lift_a_ball.png", help="where the picture goes")
     given = parser.parse_args()
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
-    for name, aware in {"plain": False, "each by itself": True, "together": "together"}.items():
-        losses, rises, greatest = descend(
-            Simulation(WORLD, dt=DT, solver="lcp", complementarity_aware=aware)
-        )
-        print(
-            f"{name}: loss {losses[-1]:.2g} m^2 after {len(losses) - 1} steps, gradients to"
-            f" {greatest:.1g} m^2/N"
-        )
-        left.semilogy(losses, "--" if aware is True else "-", label=name)
-        right.plot(DT * np.arange(STEPS + 1), rises[-1], "--" if aware is True else "-", label=name)
+    cases = ("plain", False, "-"), ("each by itself", True, "--"), ("together", "together", "-")
+    for name, aware, line in cases:
+        simulation = Simulation(WORLD, dt=DT, solver="lcp", complementarity_aware=aware)
+        losses, rises, greatest = descend(simulation)
+        print(f"{name}: loss {losses[-1]:.2g} m^2 after {len(losses) - 1} steps", end=", ")
+        print(f"gradients to {greatest:.1g} m^2/N")
+        left.semilogy(losses, line, label=name)
+        right.plot(DT * np.arange(STEPS + 1), rises[-1], line, label=name)
     left.set(xlabel="step of the descent", ylabel="loss [m$^2$]", ylim=(CLOSE / 10, 1))
     right.plot(DT * STEPS, RISE, "k*", label="wanted")
     right.set(xlabel="time [s]", ylabel="rise of the ball in the last run [m]")

@@ -1,6 +1,5 @@
 """Every example runs in an empty folder, and stays short."""
 
-import ast
 import doctest
 import importlib
 import os
@@ -53,8 +52,7 @@ def test_there_are_examples() -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs(path: Path, tmp_path: Path) -> None:
-    # Statements, each on a line of its own, however the formatter breaks them.
-    assert len(ast.unparse(ast.parse(path.read_text())).splitlines()) < 75
+    assert len(path.read_text().splitlines()) < 80
     if path.stem in NEEDS:
         package, reason = NEEDS[path.stem]
         pytest.importorskip(package, reason=reason)
