@@ -1,8 +1,7 @@
 """Find forces of a platform that lift a ball at rest on it; writes lift_a_ball.png.
 
-Only gradients that keep both together succeed. After Werling et al., RSS 2021, IV-D and Figure 4
-(as 14_lift_off.py), where the ball is about to separate. Here both rest: the paper's rule, `True`,
-finds nothing; `together` is robosim's rule.
+After Werling et al., RSS 2021, section IV-D and Figure 4 (as 14_lift_off.py), where the ball is
+about to separate. Here both rest: the paper's rule `True` fails, robosim's `together` works.
 """
 
 import argparse
